@@ -1,0 +1,1 @@
+//! Where every element of a tensor lives: pure values.

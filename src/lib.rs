@@ -1,0 +1,15 @@
+//! Placement and redistribution of distributed tensors.
+
+pub mod base;
+pub mod mem;
+pub mod mesh;
+pub mod layout;
+pub mod plan;
+pub mod comm;
+pub mod exec;
+pub mod dist;
+pub mod ops;
+pub mod nn;
+
+pub use base::{DType, Element, Interval, Intervals, Reduction, Region};
+pub use mesh::{Axis, Group, Mesh, MeshError, Rank};
