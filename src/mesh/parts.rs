@@ -40,6 +40,29 @@ impl Mesh {
         Group::of_distinct((0..len).map(member))
     }
 
+    /// Where a position stands in its group along `axes`.
+    pub(crate) fn number_in_group(&self, axes: &[Axis], position: usize) -> usize {
+        let coordinate = self.coordinate_at(position);
+        axes.iter().fold(0, |number, &axis| number * self.axis_len(axis) + coordinate[axis.0])
+    }
+
+    /// The position of the member of a position's group along `axes` that stands at `number`.
+    pub(crate) fn member_of_group(&self, axes: &[Axis], position: usize, number: usize) -> usize {
+        let mut coordinate = self.coordinate_at(position);
+        let mut number = number;
+        for &axis in axes.iter().rev() {
+            coordinate[axis.0] = number % self.axis_len(axis);
+            number /= self.axis_len(axis);
+        }
+        self.position_at(&coordinate)
+    }
+
+    /// How many ranks a group along `axes` has.
+    #[must_use]
+    pub fn group_len(&self, axes: &[Axis]) -> usize {
+        axes.iter().map(|&axis| self.axis_len(axis)).product()
+    }
+
     /// Every group along `axes`, ordered by the coordinates on the other axes.
     #[must_use]
     pub fn groups(&self, axes: &[Axis]) -> Vec<Group> {

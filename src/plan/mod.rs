@@ -1,1 +1,31 @@
-//! To be written.
+//! From one layout to another: pure, the same on every rank; no input or output, no clock, no rank of
+//! its own.
+
+mod arrange;
+mod bound;
+mod check;
+mod collective;
+mod error;
+mod exchange;
+mod explain;
+mod name;
+mod options;
+mod overlap;
+mod parties;
+#[expect(clippy::module_inception, reason = "the room's central noun")]
+mod plan;
+mod planner;
+mod reduce;
+mod relay;
+mod route;
+mod routes;
+mod spread;
+mod step;
+mod traffic;
+mod transition;
+
+pub use error::PlanError;
+pub use options::{Objective, PlanOptions};
+pub use plan::{Plan, plan};
+pub use step::{Algorithm, Step, StepKind};
+pub use transition::Transition;
