@@ -12,4 +12,5 @@ pub mod ops;
 pub mod nn;
 
 pub use base::{DType, Element, Interval, Intervals, Reduction, Region};
+pub use layout::{IntoLayout, Layout, LayoutError, Placement, Placements};
 pub use mesh::{Axis, Group, Mesh, MeshError, Rank};

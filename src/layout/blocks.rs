@@ -136,8 +136,9 @@ fn divided(
             for piece in pieces {
                 let block = block_len(piece.run.len(), ways, *unit, at)?;
                 for index in 0..ways {
-                    let start = (piece.run.start + index * block).min(piece.run.end);
-                    let end = (start + block).min(piece.run.end);
+                    let skipped = index.saturating_mul(block).min(piece.run.len());
+                    let start = piece.run.start + skipped;
+                    let end = start + block.min(piece.run.end - start);
                     out.push(Piece { run: Interval::new(start, end), owner: owner(piece, index) });
                 }
             }
@@ -162,7 +163,7 @@ fn block_len(piece: usize, ways: usize, unit: usize, at: Place<'_>) -> Result<us
     if unit == 0 || !piece.is_multiple_of(unit) {
         return Err(LayoutError::NotAMultiple { axis: at.axis(), dim: at.dim, piece, unit });
     }
-    Ok((piece / unit).div_ceil(ways) * unit)
+    Ok((piece / unit).div_ceil(ways).saturating_mul(unit))
 }
 
 fn check_rows(given: usize, needed: usize, at: Place<'_>) -> Result<(), LayoutError> {

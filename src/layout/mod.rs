@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::base::{DType, Reduction, Region, StableHash};
-use crate::mesh::{Axis, Mesh, Rank};
+use crate::mesh::{Axis, Mesh, MeshError, Rank};
 
 pub(crate) use blocks::Blocks;
 pub use cut::{Cut, Rule};
@@ -92,6 +92,7 @@ impl Layout {
 
     /// Every rank holds the whole tensor.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "no axis is used, so none twice")]
     pub fn replicated(mesh: &Mesh, ndim: usize) -> Self {
         let none: [(Axis, Reduction); 0] = [];
         Self::new(mesh, vec![Vec::new(); ndim], none).expect("no axis is used, so none twice")
@@ -173,6 +174,7 @@ impl Layout {
 
     /// The same layout with every partial axis replicated.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "axes that differ still do with fewer of them")]
     pub fn reduced(&self) -> Self {
         let none: [(Axis, Reduction); 0] = [];
         Self::new(self.mesh(), self.0.dims.iter().cloned(), none)
@@ -209,17 +211,26 @@ fn check_axes(
     dims: &[SmallVec<[Cut; 2]>],
     partial: &[(Axis, Reduction)],
 ) -> Result<(), LayoutError> {
+    let foreign = |axis: &Axis| axis.index() >= mesh.shape().len();
+    let cuts = || dims.iter().flatten();
+    let partial = || partial.iter().map(|&(axis, _)| axis);
+    if let Some(axis) = cuts().map(Cut::axis).chain(partial()).find(foreign) {
+        return Err(unknown(mesh, axis));
+    }
     // An axis that cuts without being held is free to do something else.
-    let cut = dims.iter().flatten().filter(|cut| cut.is_held()).map(Cut::axis);
     let mut used = vec![false; mesh.shape().len()];
-    for axis in cut.chain(partial.iter().map(|&(axis, _)| axis)) {
-        match used.get_mut(axis.index()) {
-            Some(seen) if !*seen => *seen = true,
-            Some(_) => return Err(LayoutError::AxisTwice { axis: mesh.name(axis).to_owned() }),
-            None => mesh.axis(&format!("axis_{}", axis.index())).map(|_| ())?,
+    for axis in cuts().filter(|cut| cut.is_held()).map(Cut::axis).chain(partial()) {
+        if std::mem::replace(&mut used[axis.index()], true) {
+            return Err(LayoutError::AxisTwice { axis: mesh.name(axis).to_owned() });
         }
     }
     Ok(())
+}
+
+fn unknown(mesh: &Mesh, axis: Axis) -> LayoutError {
+    let axes = mesh.axes().map(|own| format!("`{}`", mesh.name(own))).collect::<Vec<_>>();
+    let name = format!("number {}", axis.index());
+    MeshError::UnknownAxis { name, axes: axes.join(", ") }.into()
 }
 
 fn check_reductions(partial: &[(Axis, Reduction)]) -> Result<(), LayoutError> {
@@ -257,21 +268,33 @@ fn normal(mesh: &Mesh, cuts: &[Cut]) -> SmallVec<[Cut; 2]> {
     out
 }
 
-/// Segments with the boundaries of both.
+/// The segments `a`, broken at the boundaries of `b`; empty ones stay, since each is a piece that may
+/// have a row of sizes.
 fn merged(a: &[usize], b: &[usize]) -> Arc<[usize]> {
-    let bounds = |lens: &[usize]| {
-        lens.iter()
-            .scan(0usize, |end, &len| {
-                *end = end.saturating_add(len);
-                Some(*end)
-            })
-            .collect::<Vec<_>>()
+    if a.len() < 2 {
+        return Arc::from(b);
+    }
+    let bounds = |lens: &[usize]| -> Vec<usize> {
+        let next = |end: &mut usize, &len: &usize| {
+            *end = end.saturating_add(len);
+            Some(*end)
+        };
+        lens.iter().scan(0, next).collect()
     };
-    let mut all: Vec<usize> = bounds(a).into_iter().chain(bounds(b)).collect();
-    all.sort_unstable();
-    all.dedup();
-    let starts = std::iter::once(0).chain(all.iter().copied()).collect::<Vec<_>>();
-    all.iter().zip(starts).map(|(end, start)| end - start).collect()
+    let inner = bounds(b);
+    let mut lens = Vec::new();
+    let mut start = 0;
+    for end in bounds(a) {
+        for &bound in &inner {
+            if start < bound && bound < end {
+                lens.push(bound - start);
+                start = bound;
+            }
+        }
+        lens.push(end - start);
+        start = end;
+    }
+    lens.into()
 }
 
 fn stable_hash(mesh: &Mesh, dims: &[SmallVec<[Cut; 2]>], partial: &[(Axis, Reduction)]) -> u64 {
