@@ -1,1 +1,26 @@
-//! To be written.
+//! One rank's memory: buffers, windows onto them, and the kernels that copy, fill and reduce.
+//!
+//! A [`Buffer`] is published: immutable, reference counted, readable by any thread. A [`BufferMut`]
+//! is being written: it has one owner. Freezing turns the second into the first, so a peer can read
+//! a published buffer in place while nobody can change it.
+
+mod buffer;
+mod storage;
+mod window;
+mod slab;
+mod error;
+mod cursor;
+mod copy;
+mod fill;
+mod lane;
+mod reduce;
+mod overlap;
+
+pub use buffer::{Buffer, BufferMut};
+pub use copy::copy;
+pub use error::MemError;
+pub use fill::{fill_identity, fill_value, scale};
+pub(crate) use overlap::overlapping;
+pub use reduce::{Combine, Term, reduce};
+pub use slab::Slab;
+pub use window::Window;

@@ -1,0 +1,73 @@
+//! Whether the calls of ranks that meet fit each other.
+
+use super::{Call, CallRecord, Difference, Part, Side};
+
+/// Two calls that do not fit: in what, and the positions of both; the second is the odd one where
+/// that can be told.
+pub(crate) struct Misfit {
+    pub(crate) difference: Difference,
+    pub(crate) positions: [usize; 2],
+}
+
+impl Misfit {
+    /// Both sides, of the calls in which the misfit was found.
+    pub(crate) fn sides(&self, calls: &[&Call]) -> Box<[Side; 2]> {
+        Box::new(self.positions.map(|position| {
+            let call = calls[position];
+            Side { rank: call.group.ranks()[position], call: CallRecord::of(call) }
+        }))
+    }
+}
+
+/// Compares the calls of all members, in group order: operation, element type, stamp, and what every
+/// member gives every other with what that one expects.
+pub(crate) fn check(calls: &[&Call]) -> Result<(), Misfit> {
+    check_heads(calls)?;
+    for (from, sender) in calls.iter().enumerate() {
+        for (to, receiver) in calls.iter().enumerate() {
+            let sent = sender.part_to(from, to).map_or(0, Part::len);
+            let expected = receiver.part_from(to, from).map_or(0, Part::len);
+            if sent != expected {
+                let ranks = sender.group.ranks();
+                let (sender, receiver) = (ranks[from], ranks[to]);
+                let difference = Difference::Count { sender, sent, receiver, expected };
+                return Err(Misfit { difference, positions: [to, from] });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares all but the counts with what most members say.
+fn check_heads(calls: &[&Call]) -> Result<(), Misfit> {
+    let Some(first) = calls.first() else { return Ok(()) };
+    if calls.iter().all(|call| difference(first, call).is_none()) {
+        return Ok(());
+    }
+    let agreeing = |position: usize| {
+        calls.iter().filter(|call| difference(calls[position], call).is_none()).count()
+    };
+    let usual = (0..calls.len()).rev().max_by_key(|&position| agreeing(position)).unwrap_or(0);
+    for (odd, call) in calls.iter().enumerate() {
+        if let Some(difference) = difference(calls[usual], call) {
+            return Err(Misfit { difference, positions: [usual, odd] });
+        }
+    }
+    Ok(())
+}
+
+fn difference(a: &Call, b: &Call) -> Option<Difference> {
+    if a.stamp.sequence != b.stamp.sequence {
+        Some(Difference::Sequence)
+    } else if a.stamp.plan != b.stamp.plan {
+        Some(Difference::Plan)
+    } else if a.stamp.step != b.stamp.step {
+        Some(Difference::Step)
+    } else if a.operation != b.operation {
+        Some(Difference::Operation)
+    } else if a.dtype != b.dtype {
+        Some(Difference::DType)
+    } else {
+        None
+    }
+}

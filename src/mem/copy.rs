@@ -1,0 +1,132 @@
+//! Copying elements from windows to windows.
+
+use super::cursor::{Cursor, Run};
+use super::window::checked_len;
+use super::{MemError, Window};
+
+/// Copies the elements of the source windows, in order, to the target windows, in order.
+///
+/// The two lists hold equally many elements, each of `element_bytes` bytes, but need not split alike.
+/// Bytes of the target outside its windows keep their values.
+///
+/// # Errors
+///
+/// [`MemError`] if the numbers of elements differ or a window reaches past the end.
+///
+/// # Example
+///
+/// ```
+/// use reshard::mem::{Window, copy};
+/// let source = [1u8, 2, 3, 4, 5, 6];
+/// let mut target = [0u8; 6];
+/// let transposed = Window::new(0, [3, 2], [1, 3]);
+/// copy(&source, &[transposed], &mut target, &[Window::run(0, 6, 1)], 1)?;
+/// assert_eq!(target, [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), reshard::mem::MemError>(())
+/// ```
+pub fn copy(
+    source: &[u8],
+    source_windows: &[Window],
+    target: &mut [u8],
+    target_windows: &[Window],
+    element_bytes: usize,
+) -> Result<(), MemError> {
+    let source_len = checked_len(source_windows, source.len(), element_bytes)?;
+    let target_len = checked_len(target_windows, target.len(), element_bytes)?;
+    if source_len != target_len {
+        return Err(MemError::Counts { source_len, target_len });
+    }
+    let alike = source_windows.len() == target_windows.len()
+        && source_windows
+            .iter()
+            .zip(target_windows)
+            .all(|(from, to)| from.extents() == to.extents());
+    if !alike {
+        copy_runs(source, source_windows, target, target_windows, element_bytes);
+        return Ok(());
+    }
+    for (from, to) in source_windows.iter().zip(target_windows) {
+        let nest = Nest { from, to, element_bytes };
+        nest.copy(0, (source, from.offset_bytes()), (target, to.offset_bytes()));
+    }
+    Ok(())
+}
+
+/// Copies between lists that split differently: the longest stretches that are one run in both.
+fn copy_runs(
+    source: &[u8],
+    source_windows: &[Window],
+    target: &mut [u8],
+    target_windows: &[Window],
+    element_bytes: usize,
+) {
+    let (mut from, mut to) = (Cursor::new(source_windows), Cursor::new(target_windows));
+    loop {
+        let len = from.available().min(to.available());
+        if len == 0 {
+            return;
+        }
+        copy_run(source, from.take(len), target, to.take(len), element_bytes);
+    }
+}
+
+/// Two windows of equal extents.
+struct Nest<'a> {
+    from: &'a Window,
+    to: &'a Window,
+    element_bytes: usize,
+}
+
+impl Nest<'_> {
+    /// Copies the loops from `dim` inwards, which stand at the given bytes.
+    fn copy(&self, dim: usize, source: (&[u8], usize), target: (&mut [u8], usize)) {
+        let ((source, from), (target, to)) = (source, target);
+        let Some(&len) = self.from.extents().get(dim) else {
+            let bytes = self.element_bytes;
+            target[to..to + bytes].copy_from_slice(&source[from..from + bytes]);
+            return;
+        };
+        let (from_stride, to_stride) =
+            (self.from.strides_bytes()[dim], self.to.strides_bytes()[dim]);
+        if dim + 1 == self.from.extents().len() {
+            let from = Run { offset: from, stride: from_stride, len };
+            let to = Run { offset: to, stride: to_stride, len };
+            copy_run(source, from, target, to, self.element_bytes);
+            return;
+        }
+        for index in 0..len {
+            let (from, to) = (from + index * from_stride, to + index * to_stride);
+            self.copy(dim + 1, (source, from), (&mut *target, to));
+        }
+    }
+}
+
+/// Copies one run to another of the same length.
+fn copy_run(source: &[u8], from: Run, target: &mut [u8], to: Run, element_bytes: usize) {
+    let contiguous = |run: Run| run.stride == element_bytes || run.len == 1;
+    if contiguous(from) && contiguous(to) {
+        let bytes = from.len * element_bytes;
+        target[to.offset..to.offset + bytes]
+            .copy_from_slice(&source[from.offset..from.offset + bytes]);
+        return;
+    }
+    match element_bytes {
+        1 => copy_strided::<1>(source, from, target, to),
+        2 => copy_strided::<2>(source, from, target, to),
+        4 => copy_strided::<4>(source, from, target, to),
+        8 => copy_strided::<8>(source, from, target, to),
+        _ => {
+            for index in 0..from.len {
+                let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
+                target[to..to + element_bytes].copy_from_slice(&source[at..at + element_bytes]);
+            }
+        }
+    }
+}
+
+fn copy_strided<const N: usize>(source: &[u8], from: Run, target: &mut [u8], to: Run) {
+    for index in 0..from.len {
+        let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
+        target[to..to + N].copy_from_slice(&source[at..at + N]);
+    }
+}
