@@ -68,8 +68,9 @@ pub(super) fn line_of(text: &str, at: usize) -> usize {
 /// it ends in one.
 pub(super) fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
-        let after = &text[at + word.len()..];
-        !text[..at].ends_with(in_name) && !(word.ends_with(in_name) && after.starts_with(in_name))
+        let starts = !text[..at].ends_with(in_name);
+        let goes_on = word.ends_with(in_name) && text[at + word.len()..].starts_with(in_name);
+        starts && !goes_on
     })
 }
 
