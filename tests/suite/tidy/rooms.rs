@@ -88,7 +88,7 @@ fn depth(source: &Source, at: usize) -> usize {
     let mut open: Vec<&str> = Vec::new();
     for line in source.code.lines().take(line_of(&source.text, at)) {
         let indent = &line[..line.len() - line.trim_start().len()];
-        if line.trim_end() == format!("{}}}", open.last().unwrap_or(&"none")) {
+        if open.last().is_some_and(|indent| line.trim_end() == format!("{indent}}}")) {
             open.pop();
         }
         if line.trim_end().ends_with('{') && words(line, "mod").next().is_some() {
@@ -103,11 +103,10 @@ fn heads(path: &str) -> Vec<(usize, &str)> {
     let name_at = |at: usize| {
         let rest = &path[at..];
         let start = at + rest.len() - rest.trim_start().len();
-        let len = path[start..].find(|c| !in_name(c)).unwrap_or(path.len() - start);
-        (
-            start,
-            if len == 0 { path[start..].get(..1).unwrap_or("") } else { &path[start..start + len] },
-        )
+        let name = path[start..]
+            .find(|c| !in_name(c))
+            .map_or(&path[start..], |len| &path[start..start + len]);
+        (start, if name.is_empty() { path.get(start..start + 1).unwrap_or("") } else { name })
     };
     if !path.starts_with('{') {
         return vec![name_at(0)];
@@ -131,8 +130,9 @@ fn heads(path: &str) -> Vec<(usize, &str)> {
 
 /// The rooms that `lib.rs` declares are those of the table.
 pub(super) fn undeclared(front_page: &Source) -> Vec<String> {
-    let declared = front_page.code.lines().filter_map(|line| line.strip_prefix("pub mod "));
-    let declared: Vec<&str> = declared.map(|name| name.trim_end_matches(';')).collect();
+    let declared = front_page.code.lines().filter_map(|line| line.strip_suffix(';'));
+    let declared = declared.filter_map(|line| line.split_once("mod "));
+    let declared: Vec<&str> = declared.map(|(_, name)| name).collect();
     let known: Vec<&str> = ROOMS.iter().map(|&(room, _)| room).collect();
     let strange = declared.iter().filter(|name| !known.contains(name));
     let missing = known.iter().filter(|name| !declared.contains(name));
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn the_front_page_declares_every_room() {
-        let found = undeclared(&Source::new("src/lib.rs", "pub mod base;\npub mod tools;\n"));
+        let found =
+            undeclared(&Source::new("src/lib.rs", "pub mod base;\nmod tools;\nmod book {\n}\n"));
         assert_eq!(found.len(), 10, "{found:?}");
     }
 
