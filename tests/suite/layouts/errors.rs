@@ -100,6 +100,11 @@ fn layouts_that_cannot_be() {
     for text in ["[dp, dp]", "[dp.dp, -]", "[dp, -] + P(sum: dp)", "[-, -] + P(sum: dp, dp)"] {
         assert_eq!(refused(2, text), twice, "{text}");
     }
+    let many = format!("[-, {}dp]", "(dp).".repeat(22));
+    assert_eq!(
+        refused(2, &many),
+        "dim 1 is cut into more than 4194304 pieces; cut it by fewer axes"
+    );
     assert_eq!(
         refused(1, "P(avg), P(max)"),
         "axes are partial by `avg` and by `max`; partial axes share one reduction, only sum and avg mix"
