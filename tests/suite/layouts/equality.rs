@@ -39,6 +39,9 @@ fn segments_of_an_axis_of_length_1_pass_to_the_next() {
     assert!(same("[one(seg=4,2).a(seg=3,3), -]", "[a(seg=3,1,2), -]"));
     // An empty segment is a piece with a row of its own.
     assert!(same("[one(seg=0,4).a(seg=4; sizes=0,0/3,1), -]", "[a(seg=0,4; sizes=0,0/3,1), -]"));
+    // Once the dim is in pieces, an empty segment breaks nothing.
+    let rows = "a(seg=0,1,3; sizes=1,0/0,1/1,1)";
+    assert!(same(&format!("[one(seg=2,2).{rows}, -]"), "[a(seg=1,1,2; sizes=1,0/0,1/1,1), -]"));
     let layout = Layout::parse(&mesh(), 1, "[one(seg=0,4).a(seg=4; sizes=0,0/3,1)]").unwrap();
     assert_eq!([0, 2].map(|rank| layout.region(&[4], rank).unwrap().len()), [3, 1]);
 }
