@@ -54,6 +54,14 @@ pub enum LayoutError {
         /// The one that differs.
         second: Reduction,
     },
+    /// Pieces are listed one by one.
+    #[error("dim {dim} is cut into more than {limit} pieces; cut it by fewer axes")]
+    TooManyPieces {
+        /// The dim.
+        dim: usize,
+        /// The most pieces there may be.
+        limit: usize,
+    },
     /// The tensor has another number of dims than the layout.
     #[error("a layout of {layout} dims does not fit shape {shape:?} of {} dims", shape.len())]
     Ndim {

@@ -63,7 +63,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`LayoutError`] if an axis is used twice or reductions mix.
+    /// [`LayoutError`] if an axis is used twice, reductions mix or pieces are too many to list.
     pub fn new<C: IntoIterator<Item = Cut>>(
         mesh: &Mesh,
         dims: impl IntoIterator<Item = C>,
@@ -74,6 +74,7 @@ impl Layout {
         let mut partial: SmallVec<[(Axis, Reduction); 2]> = partial.into_iter().collect();
         partial.sort_unstable();
         check_axes(mesh, &dims, &partial)?;
+        check_pieces(mesh, &dims)?;
         let long = |axis: Axis| mesh.axis_len(axis) > 1;
         let normal_partial: SmallVec<[_; 2]> =
             partial.iter().copied().filter(|&(axis, _)| long(axis)).collect();
@@ -231,6 +232,21 @@ fn unknown(mesh: &Mesh, axis: Axis) -> LayoutError {
     let axes = mesh.axes().map(|own| format!("`{}`", mesh.name(own))).collect::<Vec<_>>();
     let name = format!("number {}", axis.index());
     MeshError::UnknownAxis { name, axes: axes.join(", ") }.into()
+}
+
+/// An axis that is not held may cut again and again, so a short text could ask for any number of pieces.
+fn check_pieces(mesh: &Mesh, dims: &[SmallVec<[Cut; 2]>]) -> Result<(), LayoutError> {
+    const LIMIT: usize = 1 << 22;
+    let pieces = |cuts: &SmallVec<[Cut; 2]>| {
+        cuts.iter().fold(1usize, |pieces, cut| {
+            let bounds = cut.segment_lens().map_or(0, |lens| lens.len().saturating_sub(1));
+            pieces.saturating_add(bounds).saturating_mul(mesh.axis_len(cut.axis()))
+        })
+    };
+    match dims.iter().position(|cuts| pieces(cuts) > LIMIT) {
+        Some(dim) => Err(LayoutError::TooManyPieces { dim, limit: LIMIT }),
+        None => Ok(()),
+    }
 }
 
 fn check_reductions(partial: &[(Axis, Reduction)]) -> Result<(), LayoutError> {

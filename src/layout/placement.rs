@@ -247,9 +247,9 @@ impl Layout {
     /// ```
     /// use reshard::{Layout, Mesh};
     /// let mesh = Mesh::new([("dp", 2), ("tp", 2)])?;
-    /// let view = |text| Ok(Layout::parse(&mesh, 1, text)?.placements().map(|list| list.to_string()));
-    /// assert_eq!(view("[dp.tp]")?.as_deref(), Some("S(0), S(0)"));
-    /// assert_eq!(view("[tp.dp]")?, None);
+    /// let listed = Layout::parse(&mesh, 1, "[dp.tp]")?.placements();
+    /// assert_eq!(listed.map(|list| list.to_string()).as_deref(), Some("S(0), S(0)"));
+    /// assert_eq!(Layout::parse(&mesh, 1, "[tp.dp]")?.placements(), None);
     /// # Ok::<(), reshard::LayoutError>(())
     /// ```
     #[must_use]
