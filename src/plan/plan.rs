@@ -12,7 +12,7 @@ use super::route::{End, Leg, Move, layout_of};
 use super::spread::{Cuts, Spread, cuts_of};
 use super::step::{Step, StepKind};
 use super::traffic::Traffic;
-use super::{PlanError, PlanOptions, Transition, check};
+use super::{PlanError, PlanOptions, Program, Transition, check};
 
 /// A checked list of steps that carries a tensor from one layout to another: a pure value, equal on
 /// every rank that plans the same transition with the same options.
@@ -195,6 +195,12 @@ impl Plan {
     /// [`PlanError::Broken`] with the first promise that does not hold.
     pub fn check(&self) -> Result<(), PlanError> {
         check::check(self)
+    }
+
+    /// What a rank executes; nothing for a rank that takes no part.
+    #[must_use]
+    pub fn program(&self, rank: Rank) -> Program {
+        super::lower::lower(self, rank)
     }
 
     /// A hash of the transition, the options, the crate's version and every step; the same on every
