@@ -38,7 +38,7 @@ pub enum CommError {
         recording: Recording,
     },
     /// Ranks did not call before the deadline.
-    #[error("{waiter} waited {waited:?} for {}", list(missing))]
+    #[error("{waiter} waited {waited:.1?} for {}", list(missing))]
     Timeout {
         /// Who waited.
         waiter: Box<Side>,
