@@ -219,6 +219,7 @@ fn cast_error<T: Element>(error: CheckedCastError, bytes: &[u8]) -> MemError {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
 mod tests {
     use super::*;
     use crate::base::DType;
@@ -228,7 +229,7 @@ mod tests {
         for len in [0, 1, 63, 64, 65, 1000] {
             let buffer = BufferMut::zeroed(len);
             assert_eq!(buffer.as_bytes(), vec![0; len]);
-            assert!(len == 0 || buffer.as_bytes().as_ptr().addr() % 64 == 0);
+            assert!(len == 0 || buffer.as_bytes().as_ptr().addr().is_multiple_of(64));
         }
     }
 

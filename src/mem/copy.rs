@@ -132,6 +132,7 @@ fn copy_strided<const N: usize>(source: &[u8], from: Run, target: &mut [u8], to:
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
 mod tests {
     use super::*;
 

@@ -167,6 +167,7 @@ fn identity(dtype: DType, reduction: Reduction) -> SmallVec<[u8; 8]> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
 mod tests {
     use super::*;
     use crate::base::Element;
@@ -211,7 +212,8 @@ mod tests {
     fn fills_keep_to_their_windows() {
         for window in [Window::new(4, [3], [8]), Window::new(4, [2, 2], [16, 4])] {
             let mut target = [7u32; 9];
-            fill_value(bytemuck::cast_slice_mut(&mut target), &[window.clone()], 1u32).unwrap();
+            fill_value(bytemuck::cast_slice_mut(&mut target), std::slice::from_ref(&window), 1u32)
+                .unwrap();
             let touched: Vec<_> = (0..9).filter(|&index| target[index] != 7).collect();
             let expected: &[usize] =
                 if window.extents().len() == 1 { &[1, 3, 5] } else { &[1, 2, 5, 6] };
