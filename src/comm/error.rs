@@ -194,7 +194,8 @@ impl fmt::Display for Missing {
     }
 }
 
-fn list(missing: &[Missing]) -> String {
+/// The missing, for a sentence.
+pub(crate) fn list(missing: &[Missing]) -> String {
     missing.iter().map(Missing::to_string).collect::<Vec<_>>().join("; ")
 }
 

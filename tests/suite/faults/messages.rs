@@ -41,6 +41,9 @@ impl tracing::Subscriber for Texts {
 #[test]
 fn a_long_wait_warns_and_names_the_missing() {
     let texts = Texts::default();
+    // While there is but one subscriber, `tracing` may ask the subscriber of whichever thread comes
+    // first, other tests' included, whether anybody wants the event; of two it asks both.
+    let _second = tracing::Dispatch::new(Texts::default());
     let group = Group::world(2);
     let endpoints = reshard::comm::threads::connect(2, NEAR);
     let error = tracing::subscriber::with_default(texts.clone(), || {
