@@ -104,11 +104,13 @@ impl Plan {
     }
 
     /// Bytes that each party sends over the whole plan, in the order of [`Plan::ranks`].
+    #[must_use]
     pub fn sent_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.sent_len.iter().map(|len| len * self.element_bytes())
     }
 
     /// Bytes that each party receives over the whole plan, in the order of [`Plan::ranks`].
+    #[must_use]
     pub fn received_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.received_len.iter().map(|len| len * self.element_bytes())
     }

@@ -228,11 +228,13 @@ impl Step {
     }
 
     /// Bytes that each party sends, in the order of [`super::Plan::ranks`].
+    #[must_use]
     pub fn sent_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.sent_len.iter().map(|len| len * self.element_bytes)
     }
 
     /// Bytes that each party receives, in the order of [`super::Plan::ranks`].
+    #[must_use]
     pub fn received_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.received_len.iter().map(|len| len * self.element_bytes)
     }
