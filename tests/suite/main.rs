@@ -12,4 +12,5 @@ mod layers;
 mod naive;
 mod planner;
 mod properties;
+mod replay;
 mod tidy;
