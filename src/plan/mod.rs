@@ -3,12 +3,14 @@
 
 mod arrange;
 mod bound;
+mod carry;
 mod check;
 mod collective;
 mod error;
 mod exchange;
 mod explain;
 mod lower;
+mod messages;
 mod name;
 mod options;
 mod overlap;
@@ -18,6 +20,7 @@ mod plan;
 mod planner;
 mod program;
 mod reduce;
+mod reducing;
 mod relay;
 mod route;
 mod routes;
@@ -25,6 +28,7 @@ mod spread;
 mod step;
 mod traffic;
 mod transition;
+mod windows;
 
 pub use error::PlanError;
 pub use options::{Objective, PlanOptions};
