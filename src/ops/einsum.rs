@@ -2,9 +2,9 @@
 
 use crate::layout::Layout;
 
+use super::OpError;
 use super::pair::{Law, Pair};
 use super::role::{Label, Operand};
-use super::OpError;
 
 /// The labels of two operands and of what comes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,8 @@ pub fn einsum_layout(text: &str, left: &Layout, right: &Layout) -> Result<Layout
 
 impl Labels {
     fn parse(text: &str) -> Result<Self, OpError> {
-        let wrong = |reason: &str| OpError::Letters { text: text.to_owned(), reason: reason.to_owned() };
+        let wrong =
+            |reason: &str| OpError::Letters { text: text.to_owned(), reason: reason.to_owned() };
         let (operands, output) = text.split_once("->").ok_or_else(|| wrong("has no `->`"))?;
         let (left, right) = operands.split_once(',').ok_or_else(|| wrong("has no `,`"))?;
         let labels = |part: &str| {
@@ -59,13 +60,16 @@ impl Labels {
             }
             let repeated = (1..letters.len()).find(|&at| letters[..at].contains(&letters[at]));
             match repeated {
-                Some(at) => Err(wrong(&format!("has `{}` twice in `{}`", letters[at], part.trim()))),
+                Some(at) => {
+                    Err(wrong(&format!("has `{}` twice in `{}`", letters[at], part.trim())))
+                }
                 None => Ok(letters.into_iter().map(Label::from).collect::<Vec<_>>()),
             }
         };
         let labels = Self { left: labels(left)?, right: labels(right)?, output: labels(output)? };
         let known = |label: &Label| labels.left.contains(label) || labels.right.contains(label);
-        match labels.output.iter().find(|label| !known(label)).and_then(|&new| char::from_u32(new)) {
+        match labels.output.iter().find(|label| !known(label)).and_then(|&new| char::from_u32(new))
+        {
             Some(new) => Err(wrong(&format!("has `{new}` in the result only"))),
             None => Ok(labels),
         }
@@ -84,6 +88,12 @@ impl Labels {
         let mut labels = Self::matmul(x_ndim);
         labels.right.reverse();
         labels
+    }
+
+    /// Of two tensors of one shape, element by element.
+    pub(super) fn elementwise(ndim: usize) -> Self {
+        let all: Vec<Label> = (0..).take(ndim).collect();
+        Self { left: all.clone(), right: all.clone(), output: all }
     }
 
     fn of_matrix(x_ndim: usize) -> (Vec<Label>, Label, Label) {

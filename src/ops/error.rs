@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::base::{DType, Reduction};
+use crate::dist;
 use crate::layout::{LayoutError, Placement};
 
 /// Operands that an operation cannot work on. Equal on every rank unless it stems from [`OpError::Dist`]:
@@ -23,7 +24,7 @@ use crate::layout::{LayoutError, Placement};
 /// );
 /// # Ok::<(), reshard::LayoutError>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpError {
     /// The operands live on different meshes.
@@ -41,6 +42,16 @@ pub enum OpError {
         right: &'static str,
         /// Its mesh.
         right_mesh: String,
+    },
+    /// The operands belong to different worlds.
+    #[error("{operation}: the {left} and the {right} belong to different worlds; make both in one")]
+    Worlds {
+        /// The operation.
+        operation: &'static str,
+        /// What the first operand is called.
+        left: &'static str,
+        /// What the second operand is called.
+        right: &'static str,
     },
     /// Along one axis the layouts of two operands do not go together.
     #[error("{operation}: axis `{axis}` {situation}; redistribute {}", either(remedies, axis))]
@@ -161,7 +172,9 @@ pub enum OpError {
         to: DType,
     },
     /// A text that pairs no dims.
-    #[error("einsum: `{text}` {reason}; write the letters of both operands and the result, such as `mk,kn->mn`")]
+    #[error(
+        "einsum: `{text}` {reason}; write the letters of both operands and the result, such as `mk,kn->mn`"
+    )]
     Letters {
         /// The text.
         text: String,
@@ -171,6 +184,9 @@ pub enum OpError {
     /// The result cannot be laid out.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// A tensor could not be read, made or redistributed.
+    #[error(transparent)]
+    Dist(#[from] dist::Error),
 }
 
 /// A redistribution of one operand along one axis.
@@ -194,5 +210,16 @@ fn either(remedies: &[Remedy], axis: &str) -> String {
         Some((first, [])) => format!("{first} along `{axis}`"),
         Some((first, rest)) => format!("{first} along `{axis}`, or {}", rest.join(", or ")),
         None => "one of them".to_owned(),
+    }
+}
+
+impl From<OpError> for dist::Error {
+    /// What stems from this crate keeps its variant.
+    fn from(error: OpError) -> Self {
+        match error {
+            OpError::Layout(error) => error.into(),
+            OpError::Dist(error) => error,
+            error => Self::caller(error),
+        }
     }
 }

@@ -46,7 +46,8 @@ pub fn matmul_layout(x: &Layout, w: &Layout) -> Result<Layout, OpError> {
 /// [`OpError`], which says which redistribution is missing.
 pub fn linear_layout(x: &Layout, w: &Layout, bias: Option<&Layout>) -> Result<Layout, OpError> {
     check_ndims(LINEAR, INPUTS, [x.ndim(), w.ndim()])?;
-    let product = Labels::linear(x.ndim()).pair(LINEAR, [(INPUTS[0], x), (INPUTS[1], w)]).layout()?;
+    let product =
+        Labels::linear(x.ndim()).pair(LINEAR, [(INPUTS[0], x), (INPUTS[1], w)]).layout()?;
     bias.map_or(Ok(product.clone()), |bias| {
         add::sum_layout(LINEAR, [(PRODUCT, &product), (BIAS, bias)])
     })
@@ -63,8 +64,8 @@ const BIAS: &str = "bias";
 ///
 /// [`OpError`] if layouts, lengths or element types do not go together or the elements are truth values.
 pub fn matmul(x: &DistTensor, w: &DistTensor) -> Result<DistTensor, OpError> {
-    check_ndims(MATMUL, OPERANDS, [x.shape().len(), w.shape().len()])?;
-    product(MATMUL, OPERANDS, &Labels::matmul(x.shape().len()), [x, w], Weight::InOut)
+    check_ndims(MATMUL, OPERANDS, [x.ndim(), w.ndim()])?;
+    product(MATMUL, OPERANDS, &Labels::matmul(x.ndim()), [x, w], Weight::InOut)
 }
 
 /// `x` [.., m, k] times the transpose of `w` [n, k], as PyTorch stores weights, plus a bias [n]:
@@ -83,7 +84,7 @@ pub fn linear(
 ) -> Result<DistTensor, OpError> {
     // Errors of the bias come before the work.
     linear_layout(x.layout(), w.layout(), bias.map(DistTensor::layout))?;
-    let product = product(LINEAR, INPUTS, &Labels::linear(x.shape().len()), [x, w], Weight::OutIn)?;
+    let product = product(LINEAR, INPUTS, &Labels::linear(x.ndim()), [x, w], Weight::OutIn)?;
     match bias {
         Some(bias) => added(LINEAR, [(PRODUCT, &product), (BIAS, bias)]),
         None => Ok(product),
@@ -108,11 +109,8 @@ fn product(
     let (layout, shape) = (pair.layout()?, pair.shape(x.shape(), w.shape())?);
     let dtype = one_dtype(operation, [(names[0], x), (names[1], w)])?;
     with_number!(dtype, operation, T => {
-        let local = match (view::<T>(x)?, view::<T>(w)?) {
-            (Some(x), Some(w)) => Some(local_product(&x, &w, order)),
-            (None, _) | (_, None) => None,
-        };
-        rebuilt(x, layout, shape, local)
+        let locals = view::<T>(x)?.zip(view::<T>(w)?);
+        rebuilt(x, layout, &shape, locals.map(|(x, w)| local_product(&x, &w, order)))
     })
 }
 

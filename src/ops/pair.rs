@@ -162,10 +162,15 @@ impl Pair<'_> {
     }
 
     fn misplaced(&self, axis: Axis, left: Role<'_>, right: Role<'_>) -> OpError {
-        let situation =
-            format!("{}, but {}", self.says(self.left, left, right), self.says(self.right, right, left));
-        let for_left = Remedy { operand: self.left.name, placement: self.wanted(&self.left, right) };
-        let for_right = Remedy { operand: self.right.name, placement: self.wanted(&self.right, left) };
+        let situation = format!(
+            "{}, but {}",
+            self.says(self.left, left, right),
+            self.says(self.right, right, left)
+        );
+        let for_left =
+            Remedy { operand: self.left.name, placement: self.wanted(&self.left, right) };
+        let for_right =
+            Remedy { operand: self.right.name, placement: self.wanted(&self.right, left) };
         OpError::Misplaced {
             operation: self.operation,
             axis: self.left.layout.mesh().name(axis).to_owned(),

@@ -48,7 +48,9 @@ impl<'a> Operand<'a> {
     pub(super) fn says(&self, role: Role<'_>, other: Option<usize>) -> String {
         match (role, other) {
             (Role::Cut(dim, _), _) => format!("cuts dim {dim} of the {}", self.name),
-            (Role::Partial(reduction), _) => format!("is partial by {reduction} in the {}", self.name),
+            (Role::Partial(reduction), _) => {
+                format!("is partial by {reduction} in the {}", self.name)
+            }
             (Role::Replicate, Some(dim)) => format!("replicates dim {dim} of the {}", self.name),
             (Role::Replicate, None) => format!("replicates the {}", self.name),
         }

@@ -89,17 +89,50 @@ pub(in crate::ops) fn converted<T: Convert, U: Convert>(element: T) -> U {
 macro_rules! with_element {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::base::DType::F32 => { type $T = f32; $body }
-            $crate::base::DType::F64 => { type $T = f64; $body }
-            $crate::base::DType::F16 => { type $T = half::f16; $body }
-            $crate::base::DType::Bf16 => { type $T = half::bf16; $body }
-            $crate::base::DType::I8 => { type $T = i8; $body }
-            $crate::base::DType::U8 => { type $T = u8; $body }
-            $crate::base::DType::I32 => { type $T = i32; $body }
-            $crate::base::DType::U32 => { type $T = u32; $body }
-            $crate::base::DType::I64 => { type $T = i64; $body }
-            $crate::base::DType::U64 => { type $T = u64; $body }
-            $crate::base::DType::Bool => { type $T = bool; $body }
+            $crate::base::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::base::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            $crate::base::DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::base::DType::Bf16 => {
+                type $T = half::bf16;
+                $body
+            }
+            $crate::base::DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            $crate::base::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::base::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::base::DType::U32 => {
+                type $T = u32;
+                $body
+            }
+            $crate::base::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::base::DType::U64 => {
+                type $T = u64;
+                $body
+            }
+            $crate::base::DType::Bool => {
+                type $T = bool;
+                $body
+            }
         }
     };
 }

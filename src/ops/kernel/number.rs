@@ -46,16 +46,46 @@ float!(f32, f64, f16, bf16);
 macro_rules! with_number {
     ($dtype:expr, $operation:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::base::DType::F32 => { type $T = f32; $body }
-            $crate::base::DType::F64 => { type $T = f64; $body }
-            $crate::base::DType::F16 => { type $T = half::f16; $body }
-            $crate::base::DType::Bf16 => { type $T = half::bf16; $body }
-            $crate::base::DType::I8 => { type $T = i8; $body }
-            $crate::base::DType::U8 => { type $T = u8; $body }
-            $crate::base::DType::I32 => { type $T = i32; $body }
-            $crate::base::DType::U32 => { type $T = u32; $body }
-            $crate::base::DType::I64 => { type $T = i64; $body }
-            $crate::base::DType::U64 => { type $T = u64; $body }
+            $crate::base::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::base::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            $crate::base::DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::base::DType::Bf16 => {
+                type $T = half::bf16;
+                $body
+            }
+            $crate::base::DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            $crate::base::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::base::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::base::DType::U32 => {
+                type $T = u32;
+                $body
+            }
+            $crate::base::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::base::DType::U64 => {
+                type $T = u64;
+                $body
+            }
             dtype @ $crate::base::DType::Bool => Err($crate::ops::OpError::DType {
                 operation: $operation,
                 dtype,
