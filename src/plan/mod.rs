@@ -3,6 +3,7 @@
 
 mod arrange;
 mod bound;
+mod cache;
 mod check;
 mod collective;
 mod error;
@@ -26,6 +27,8 @@ mod step;
 mod traffic;
 mod transition;
 
+pub(crate) use cache::Lowered;
+pub use cache::PlanCache;
 pub use error::PlanError;
 pub use options::{Objective, PlanOptions};
 pub use plan::{Plan, plan};
