@@ -1,8 +1,8 @@
 //! What a layer asks of its parameters.
 
 use crate::dist::DistTensor;
-use crate::layout::{Cut, Layout, LayoutError};
-use crate::mesh::{Axis, Mesh, MeshError};
+use crate::layout::{Cut, Layout};
+use crate::mesh::{Axis, Mesh};
 
 use super::LayerError;
 
@@ -47,7 +47,12 @@ impl Parameter {
     pub(super) fn check(self, tensor: &DistTensor, axis: &str) -> Result<(), LayerError> {
         let Self { layer, name: parameter, ndim: needed, placed } = self;
         if tensor.shape().len() != needed {
-            return Err(LayerError::Ndim { layer, parameter, shape: tensor.shape().to_vec(), needed });
+            return Err(LayerError::Ndim {
+                layer,
+                parameter,
+                shape: tensor.shape().to_vec(),
+                needed,
+            });
         }
         let layout = tensor.layout();
         let own = layout.mesh().axis(axis)?;
@@ -62,7 +67,8 @@ impl Parameter {
 
 /// What an axis does; nothing if the tensor is partial along it.
 fn placement(layout: &Layout, axis: Axis) -> Option<Placed> {
-    let cuts = |dim: &usize| layout.cuts(*dim).iter().any(|cut| cut.is_held() && cut.axis() == axis);
+    let cuts =
+        |dim: &usize| layout.cuts(*dim).iter().any(|cut| cut.is_held() && cut.axis() == axis);
     if layout.partial().iter().any(|&(partial, _)| partial == axis) {
         return None;
     }

@@ -237,8 +237,7 @@ impl RowParallelLinear {
             Output::Replicate => Ok(reduced),
             Output::Shard(dim) => {
                 let ndim = terms.ndim();
-                let missing =
-                    || LayoutError::NoSuchDim { axis: self.axis.clone(), dim, ndim };
+                let missing = || LayoutError::NoSuchDim { axis: self.axis.clone(), dim, ndim };
                 let dim = from_start(dim, ndim).ok_or_else(missing)?;
                 sharded(&reduced, dim, axis)
             }

@@ -86,13 +86,15 @@ impl Drawn {
     fn x(&self) -> Twin {
         let dims = [self.leads(), vec![Part::Contracted]].concat();
         let twin = self.twin([self.leads.clone(), vec![self.k]].concat(), dims);
-        let terms = |part| if let Part::TermsOfX(reduction) = part { Some(reduction) } else { None };
+        let terms =
+            |part| if let Part::TermsOfX(reduction) = part { Some(reduction) } else { None };
         Twin { partial: self.terms(terms), ..twin }
     }
 
     fn w(&self, [first, second]: [(usize, Part); 2]) -> Twin {
         let twin = self.twin(vec![first.0, second.0], vec![first.1, second.1]);
-        let terms = |part| if let Part::TermsOfW(reduction) = part { Some(reduction) } else { None };
+        let terms =
+            |part| if let Part::TermsOfW(reduction) = part { Some(reduction) } else { None };
         Twin { partial: self.terms(terms), ..twin }
     }
 
@@ -178,7 +180,8 @@ fn sixteen_bit_floats_round_once_a_rank() {
 #[test]
 fn mul_multiplies_elements() {
     let a = Twin { partial: vec![(1, "sum")], ..Twin::replicated(&[3, 2], &[5, 2]) };
-    let (a, b) = (a.cut(0, TwinCut::on(0)), Twin::replicated(&[3, 2], &[5, 2]).cut(0, TwinCut::on(0)));
+    let (a, b) =
+        (a.cut(0, TwinCut::on(0)), Twin::replicated(&[3, 2], &[5, 2]).cut(0, TwinCut::on(0)));
     let expected: Vec<f64> = a.value(3).iter().zip(b.value(4)).map(|(a, b)| a * b).collect();
     check::<i32>(&[(&a, 3), (&b, 4)], &a, &expected, |t| Ok(ops::mul(&t[0], &t[1])?));
     check::<f32>(&[(&b, 4), (&a, 3)], &a, &expected, |t| Ok(ops::mul(&t[0], &t[1])?));
