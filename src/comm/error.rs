@@ -38,7 +38,7 @@ pub enum CommError {
         recording: Recording,
     },
     /// Ranks did not call before the deadline.
-    #[error("{waiter} waited {waited:?} for {}", list(missing))]
+    #[error("{waiter} waited {waited:.1?} for {}", list(missing))]
     Timeout {
         /// Who waited.
         waiter: Box<Side>,
@@ -194,7 +194,8 @@ impl fmt::Display for Missing {
     }
 }
 
-fn list(missing: &[Missing]) -> String {
+/// The missing, for a sentence.
+pub(crate) fn list(missing: &[Missing]) -> String {
     missing.iter().map(Missing::to_string).collect::<Vec<_>>().join("; ")
 }
 

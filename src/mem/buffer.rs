@@ -249,3 +249,55 @@ fn cast_error<T: Element>(error: CheckedCastError, bytes: &[u8]) -> MemError {
         CheckedCastError::PodCastError(_) => MemError::Unaligned { dtype },
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
+mod tests {
+    use super::*;
+    use crate::base::DType;
+
+    #[test]
+    fn buffers_are_aligned_and_zero() {
+        for len in [0, 1, 63, 64, 65, 1000] {
+            let buffer = BufferMut::zeroed(len);
+            assert_eq!(buffer.as_bytes(), vec![0; len]);
+            assert!(len == 0 || buffer.as_bytes().as_ptr().addr().is_multiple_of(64));
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_writable_again_once_it_is_whole_and_alone() {
+        let buffer = Buffer::from_elements(&[1u8, 2, 3]);
+        let other = buffer.clone();
+        let buffer = buffer.try_into_mut().unwrap_err();
+        drop(other);
+        let mut unique = buffer.try_into_mut().unwrap();
+        unique.as_bytes_mut()[0] = 9;
+        let part = unique.freeze().slice(0..2);
+        assert_eq!(part.as_bytes(), [9, 2]);
+        let part = part.try_into_mut().unwrap_err();
+        assert_eq!(BufferMut::copy_of(&part).as_bytes(), [9, 2]);
+        assert!(Buffer::from_vec(vec![1u8]).try_into_mut().is_err());
+    }
+
+    #[test]
+    fn vectors_are_taken_over_as_they_are() {
+        let values = vec![1.5f32, -2.0];
+        let address = values.as_ptr().addr();
+        let buffer = Buffer::from_vec(values);
+        assert_eq!(buffer.as_bytes().as_ptr().addr(), address);
+        assert_eq!(buffer.slice(4..8).as_elements::<f32>(), Ok(&[-2.0][..]));
+    }
+
+    #[test]
+    fn elements_are_checked() {
+        let buffer = Buffer::from_elements(&[0u8, 1, 2, 0, 1]);
+        assert_eq!(buffer.slice(0..2).as_elements::<bool>(), Ok(&[false, true][..]));
+        let bad = MemError::BadValue { dtype: DType::Bool };
+        assert_eq!(buffer.as_elements::<bool>(), Err(bad));
+        let unaligned = MemError::Unaligned { dtype: DType::I32 };
+        assert_eq!(buffer.slice(1..5).as_elements::<i32>(), Err(unaligned));
+        let part = MemError::PartElement { dtype: DType::F64, len_bytes: 5 };
+        assert_eq!(buffer.as_elements::<f64>(), Err(part));
+    }
+}

@@ -130,3 +130,64 @@ fn copy_strided<const N: usize>(source: &[u8], from: Run, target: &mut [u8], to:
         target[to..to + N].copy_from_slice(&source[at..at + N]);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
+mod tests {
+    use super::*;
+
+    /// Every element's first byte, one by one.
+    fn offsets(windows: &[Window]) -> Vec<usize> {
+        let mut all = Vec::new();
+        for window in windows {
+            let mut offsets = vec![window.offset_bytes()];
+            for (&extent, &stride) in window.extents().iter().zip(window.strides_bytes()) {
+                let turns = |at: &usize| (0..extent).map(|i| at + i * stride).collect::<Vec<_>>();
+                offsets = offsets.iter().flat_map(turns).collect();
+            }
+            all.extend(offsets);
+        }
+        all
+    }
+
+    /// Lists that hold 12 elements of `bytes` bytes in different ways.
+    fn lists(bytes: usize) -> [Vec<Window>; 6] {
+        let b = bytes;
+        [
+            vec![Window::run(b, 12, b)],
+            vec![Window::run(7 * b, 5, b), Window::run(0, 7, b)],
+            vec![Window::new(1, [3, 4], [5 * b, b])],
+            vec![Window::new(0, [4, 3], [b, 5 * b])],
+            vec![Window::new(0, [2, 0], [b, b]), Window::new(0, [2, 3, 2], [9 * b, 3 * b, 2 * b])],
+            vec![Window::new(3, [], []), Window::new(2 * b, [11], [3 * b])],
+        ]
+    }
+
+    #[test]
+    fn lists_may_split_differently() {
+        for bytes in [1, 2, 4, 8, 16] {
+            let source: Vec<u8> = (0..40 * bytes).map(|at| (at % 251) as u8).collect();
+            for from in lists(bytes) {
+                for to in lists(bytes) {
+                    let mut target = vec![255; source.len()];
+                    copy(&source, &from, &mut target, &to, bytes).unwrap();
+                    let mut expected = vec![255; source.len()];
+                    for (from, to) in offsets(&from).into_iter().zip(offsets(&to)) {
+                        expected[to..to + bytes].copy_from_slice(&source[from..from + bytes]);
+                    }
+                    assert_eq!(target, expected, "{from:?} to {to:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn misuse_is_refused() {
+        let run = |len| [Window::run(0, len, 4)];
+        let mut target = [0; 8];
+        let refused = copy(&[0; 8], &run(2), &mut target, &run(1), 4);
+        assert_eq!(refused, Err(MemError::Counts { source_len: 2, target_len: 1 }));
+        let refused = copy(&[0; 8], &run(3), &mut target, &run(3), 4);
+        assert_eq!(refused, Err(MemError::OutOfBounds { end_bytes: 12, len_bytes: 8 }));
+    }
+}

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use smallvec::SmallVec;
 
+use super::block::{BLOCK, load, store};
 use super::cursor::Cursor;
 use super::lane::{Lane, Number};
 use super::window::checked_len;
@@ -83,32 +84,47 @@ pub fn scale(
 }
 
 fn scale_lane<L: Lane>(target: &mut [u8], windows: &[Window], factor: f64) {
-    let mut value = [L::Value::default()];
-    for_each_element(windows, |offset| {
-        let element = &mut target[offset..offset + L::BYTES];
-        L::widen(element, &mut value);
-        value[0] = value[0].scale(factor);
-        L::narrow(&value, element);
-    });
+    let (mut from, mut to) = (Cursor::new(windows), Cursor::new(windows));
+    let mut values = [L::Value::default(); BLOCK];
+    loop {
+        let len = load::<L>(target, &mut from, &mut values);
+        if len == 0 {
+            return;
+        }
+        values[..len].iter_mut().for_each(|value| *value = value.scale(factor));
+        store::<L>(&values[..len], target, &mut to);
+    }
 }
 
+/// Writes the bytes of one element everywhere.
 fn fill(target: &mut [u8], windows: &[Window], value: &[u8]) -> Result<(), MemError> {
     checked_len(windows, target.len(), value.len())?;
-    for_each_element(windows, |offset| {
-        target[offset..offset + value.len()].copy_from_slice(value);
-    });
-    Ok(())
-}
-
-fn for_each_element(windows: &[Window], mut visit: impl FnMut(usize)) {
     let mut cursor = Cursor::new(windows);
     loop {
         let len = cursor.available();
         if len == 0 {
-            return;
+            return Ok(());
         }
         let run = cursor.take(len);
-        (0..len).for_each(|index| visit(run.offset + index * run.stride));
+        if run.stride == value.len() {
+            fill_contiguous(&mut target[run.offset..run.offset + len * value.len()], value);
+            continue;
+        }
+        for start in (0..len).map(|index| run.offset + index * run.stride) {
+            target[start..start + value.len()].copy_from_slice(value);
+        }
+    }
+}
+
+fn fill_contiguous(target: &mut [u8], value: &[u8]) {
+    fn elements<const N: usize>(target: &mut [u8], value: [u8; N]) {
+        target.as_chunks_mut::<N>().0.fill(value);
+    }
+    match *value {
+        [a] => target.fill(a),
+        [a, b] => elements(target, [a, b]),
+        [a, b, c, d] => elements(target, [a, b, c, d]),
+        _ => target.chunks_exact_mut(value.len()).for_each(|to| to.copy_from_slice(value)),
     }
 }
 
@@ -147,5 +163,81 @@ fn identity(dtype: DType, reduction: Reduction) -> SmallVec<[u8; 8]> {
         DType::I64 => integer!(i64),
         DType::U64 => integer!(u64),
         DType::Bool => of!(bool, false, true, false, true),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
+mod tests {
+    use super::*;
+    use crate::base::Element;
+    use crate::mem::{Combine, reduce};
+
+    /// Reducing a value with the identity gives the value, bit by bit.
+    fn changes_nothing<T: Element>(values: &[T]) {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        // One byte in, so that no element is aligned.
+        let run = [Window::run(1, values.len(), size_of::<T>())];
+        let source = [&[0], bytes].concat();
+        for reduction in Reduction::ALL.into_iter().filter(|it| it.supports(T::DTYPE)) {
+            let mut identity = vec![0; source.len()];
+            fill_identity(&mut identity, &run, T::DTYPE, reduction).unwrap();
+            for terms in [[&source, &identity], [&identity, &source]] {
+                let terms = terms.map(|term| (term.as_slice(), &run[..]));
+                let mut result = vec![0; source.len()];
+                let combine = Combine { divisor: 1, ..Combine::new(T::DTYPE, reduction, 1) };
+                reduce(&terms, &mut result, &run, combine).unwrap();
+                assert_eq!(result, source, "{reduction} of {}", T::DTYPE);
+            }
+        }
+    }
+
+    #[test]
+    fn identities_change_nothing() {
+        let floats = [0.0, -0.0, 1.5, -3.0, f32::INFINITY, f32::NEG_INFINITY, f32::MIN_POSITIVE];
+        changes_nothing(&floats);
+        changes_nothing(&floats.map(f64::from));
+        changes_nothing(&floats.map(f16::from_f32));
+        changes_nothing(&floats.map(bf16::from_f32));
+        changes_nothing(&[i8::MIN, -1, 0, 1, i8::MAX]);
+        changes_nothing(&[0, 1, u8::MAX]);
+        changes_nothing(&[i32::MIN, -1, 0, 1, i32::MAX]);
+        changes_nothing(&[0, 1, u32::MAX]);
+        changes_nothing(&[i64::MIN, -1, 0, 1, i64::MAX]);
+        changes_nothing(&[0, 1, u64::MAX]);
+        changes_nothing(&[false, true]);
+    }
+
+    #[test]
+    fn fills_keep_to_their_windows() {
+        for window in [Window::new(4, [3], [8]), Window::new(4, [2, 2], [16, 4])] {
+            let mut target = [7u32; 9];
+            fill_value(bytemuck::cast_slice_mut(&mut target), std::slice::from_ref(&window), 1u32)
+                .unwrap();
+            let touched: Vec<_> = (0..9).filter(|&index| target[index] != 7).collect();
+            let expected: &[usize] =
+                if window.extents().len() == 1 { &[1, 3, 5] } else { &[1, 2, 5, 6] };
+            assert_eq!(touched, expected);
+        }
+        let mut target = [7.0f64; 3];
+        fill_value(bytemuck::cast_slice_mut(&mut target), &[Window::run(8, 2, 8)], 0.5f64).unwrap();
+        assert_eq!(target, [7.0, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn scaling_rounds_once_and_is_for_floats() {
+        let mut thirds: Vec<f32> = (0..1000u16).map(f32::from).collect();
+        let windows = [Window::new(0, [500], [8])];
+        scale(bytemuck::cast_slice_mut(&mut thirds), &windows, DType::F32, 1.0 / 3.0).unwrap();
+        for (index, value) in thirds.into_iter().enumerate() {
+            let expected = if index % 2 == 0 { index as f32 / 3.0 } else { index as f32 };
+            assert_eq!(value, expected);
+        }
+        let mut half = [f16::from_f32(3.0)];
+        let window = [Window::new(0, [], [])];
+        scale(bytemuck::cast_slice_mut(&mut half), &window, DType::F16, 0.5).unwrap();
+        assert_eq!(half[0].to_f32(), 1.5);
+        let refused = scale(&mut [0; 4], &window, DType::I32, 2.0);
+        assert_eq!(refused, Err(MemError::NotAFloat { dtype: DType::I32 }));
     }
 }

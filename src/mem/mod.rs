@@ -13,6 +13,7 @@ mod cursor;
 mod copy;
 mod fill;
 mod lane;
+mod block;
 mod reduce;
 mod overlap;
 

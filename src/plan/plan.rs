@@ -4,13 +4,14 @@ use crate::base::{Reduction, StableHash};
 use crate::layout::Layout;
 use crate::mesh::{Axis, Rank};
 
+use super::collective::long_axes;
 use super::exchange::Exchange;
 use super::name::named;
 use super::parties::Parties;
 use super::planner::{Problem, Solution};
 use super::route::{End, Leg, Move, layout_of};
 use super::spread::{Cuts, Spread, cuts_of};
-use super::step::{Step, StepKind};
+use super::step::{Algorithm, Step, StepKind};
 use super::traffic::Traffic;
 use super::{PlanError, PlanOptions, Program, Transition, check};
 
@@ -103,11 +104,13 @@ impl Plan {
     }
 
     /// Bytes that each party sends over the whole plan, in the order of [`Plan::ranks`].
+    #[must_use]
     pub fn sent_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.sent_len.iter().map(|len| len * self.element_bytes())
     }
 
     /// Bytes that each party receives over the whole plan, in the order of [`Plan::ranks`].
+    #[must_use]
     pub fn received_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.received_len.iter().map(|len| len * self.element_bytes())
     }
@@ -143,10 +146,10 @@ impl Plan {
         }
     }
 
-    /// Steps that communicate.
+    /// Collectives that the steps take.
     #[must_use]
     pub fn launches(&self) -> usize {
-        self.steps.iter().filter(|step| !step.kind.is_local()).count()
+        self.steps.iter().map(Step::launches).sum()
     }
 
     /// Messages sent or received, whichever are more, by the rank that has most.
@@ -298,8 +301,20 @@ impl<'a> Writer<'a> {
                 let (kind, axes) = self.name(&layout, cuts, &leg.traffic)?;
                 self.push(kind, axes, layout, Some(&leg.traffic));
             }
+            Move::Relay(mesh, cuts) => {
+                let one_mesh = mesh == self.layout.mesh();
+                let axes = if one_mesh { self.free_to_move() } else { Vec::new() };
+                let layout = layout_of(mesh, cuts, &self.partial);
+                self.push(StepKind::Exchange, axes, layout, Some(&leg.traffic));
+                self.steps.last_mut().expect("one was pushed").algorithm = Algorithm::Relay;
+            }
         }
         Ok(())
+    }
+
+    /// The axes along which elements may move.
+    fn free_to_move(&self) -> Vec<Axis> {
+        long_axes(self.layout.mesh(), |axis| !self.problem.carried.contains(&axis))
     }
 
     fn name(
@@ -332,7 +347,17 @@ impl<'a> Writer<'a> {
         let source = std::mem::replace(&mut self.layout, target.clone());
         let traffic = traffic.cloned().unwrap_or_else(|| Traffic::none(parties));
         let element_bytes = self.problem.transition.dtype().bytes();
-        self.steps.push(Step { kind, axes, group_len, source, target, traffic, element_bytes });
+        let algorithm = kind.algorithm();
+        self.steps.push(Step {
+            kind,
+            algorithm,
+            axes,
+            group_len,
+            source,
+            target,
+            traffic,
+            element_bytes,
+        });
     }
 
     fn hash(&self, options: PlanOptions) -> u64 {
@@ -341,7 +366,10 @@ impl<'a> Writer<'a> {
             .word(self.problem.transition.hash())
             .word(options.hash());
         for step in &self.steps {
-            hash = hash.text(step.kind.name()).word(step.target.stable_hash());
+            hash = hash
+                .text(step.kind.name())
+                .text(step.algorithm.name())
+                .word(step.target.stable_hash());
             hash = step.axes.iter().fold(hash, |hash, axis| hash.len(axis.index()));
         }
         hash.finish()

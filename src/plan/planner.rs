@@ -5,7 +5,6 @@ use crate::layout::Cut;
 use crate::mesh::{Axis, Mesh};
 
 use super::bound::{Demands, bound_len};
-use super::collective::long_axes;
 use super::exchange::Exchange;
 use super::parties::Parties;
 use super::reduce::Partial;
@@ -32,8 +31,6 @@ pub(crate) struct Problem<'a> {
 #[derive(Debug)]
 pub(crate) struct Solution {
     pub(crate) route: Route,
-    /// The cuts of the target's mesh that the route ends in.
-    pub(crate) cuts: Cuts,
     /// Elements that the busiest rank must send or receive, whatever the plan.
     pub(crate) bound_len: usize,
 }
@@ -83,7 +80,7 @@ impl<'a> Problem<'a> {
             let end = End { mesh, cuts: &cuts, spread: &spread };
             let route = self.route_to(end, bound_len);
             if best.as_ref().is_none_or(|best| route.cost() < best.route.cost()) {
-                best = Some(Solution { route, cuts, bound_len });
+                best = Some(Solution { route, bound_len });
             }
         }
         // OK because the target's own cuts are the first ending, and they fit the shape.
@@ -167,15 +164,6 @@ impl<'a> Problem<'a> {
         list.push(Cut::new(axis));
         push(list);
         found
-    }
-
-    /// The axes of the source's mesh that are longer than 1 and neither hold nor reduce.
-    pub(crate) fn free_axes(&self) -> Vec<Axis> {
-        long_axes(self.transition.source().mesh(), |axis| {
-            !self.source.holds(axis)
-                && !self.reduced.contains(&axis)
-                && !self.carried.contains(&axis)
-        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::mesh::Group;
 ///
 /// Buffer 0 is the rank's source tensor, contiguous and row major; it is never written. Every other
 /// buffer is written before it is read and never after.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     pub(crate) buffers: Vec<usize>,
     pub(crate) instructions: Vec<Instruction>,

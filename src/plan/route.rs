@@ -35,6 +35,19 @@ pub(crate) enum Move {
     AllReduce(Vec<Axis>),
     /// Every element goes where the target wants it, which is on this mesh.
     Exchange(Mesh, Cuts),
+    /// The same in two launches, receivers passing on to others.
+    Relay(Mesh, Cuts),
+}
+
+impl Move {
+    /// How many collectives it takes.
+    fn launches(&self) -> usize {
+        match self {
+            Move::Slice(..) => 0,
+            Move::ReduceScatter(..) | Move::AllReduce(_) | Move::Exchange(..) => 1,
+            Move::Relay(..) => 2,
+        }
+    }
 }
 
 /// What a route is chosen by, least first.
@@ -57,7 +70,7 @@ impl Route {
     }
 
     pub(crate) fn launches(&self) -> usize {
-        self.legs.iter().filter(|leg| !matches!(leg.step, Move::Slice(..))).count()
+        self.legs.iter().map(|leg| leg.step.launches()).sum()
     }
 
     /// This route, then another.

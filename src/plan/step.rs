@@ -11,6 +11,7 @@ use super::traffic::Traffic;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub(crate) kind: StepKind,
+    pub(crate) algorithm: Algorithm,
     pub(crate) axes: Vec<Axis>,
     pub(crate) group_len: usize,
     pub(crate) source: Layout,
@@ -67,6 +68,8 @@ pub enum Algorithm {
     ReduceScatterAllGather,
     /// A chain of ranks, each passing on as it receives.
     Pipeline,
+    /// Two launches: messages straight from those that hold, then from receivers that pass on.
+    Relay,
 }
 
 impl StepKind {
@@ -109,7 +112,7 @@ impl StepKind {
         }
     }
 
-    /// The algorithm whose bytes and messages are counted.
+    /// The algorithm that a step of this kind has, unless it is a relay.
     #[must_use]
     pub const fn algorithm(self) -> Algorithm {
         match self {
@@ -157,6 +160,7 @@ impl Algorithm {
             Algorithm::Pairwise => "pairwise",
             Algorithm::ReduceScatterAllGather => "reduce_scatter+all_gather",
             Algorithm::Pipeline => "pipeline",
+            Algorithm::Relay => "relay",
         }
     }
 }
@@ -172,6 +176,26 @@ impl Step {
     #[must_use]
     pub fn kind(&self) -> StepKind {
         self.kind
+    }
+
+    /// How its bytes and messages are counted.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// How many collectives it takes: none if it is local, two if it is relayed.
+    #[must_use]
+    pub fn launches(&self) -> usize {
+        match self.algorithm {
+            Algorithm::Local => 0,
+            Algorithm::Relay => 2,
+            Algorithm::Direct
+            | Algorithm::Ring
+            | Algorithm::Pairwise
+            | Algorithm::ReduceScatterAllGather
+            | Algorithm::Pipeline => 1,
+        }
     }
 
     /// The axes of the source's mesh along which ranks form groups; none between two meshes.
@@ -204,11 +228,13 @@ impl Step {
     }
 
     /// Bytes that each party sends, in the order of [`super::Plan::ranks`].
+    #[must_use]
     pub fn sent_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.sent_len.iter().map(|len| len * self.element_bytes)
     }
 
     /// Bytes that each party receives, in the order of [`super::Plan::ranks`].
+    #[must_use]
     pub fn received_bytes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.traffic.received_len.iter().map(|len| len * self.element_bytes)
     }

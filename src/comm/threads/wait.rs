@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::deliver::deliver;
 use super::hub::{Hub, State, Ticket};
+use crate::comm::error::list;
 use crate::comm::work::Pending;
 use crate::comm::{CallFault, CallRecord, CommError};
 use crate::mem::BufferMut;
@@ -36,26 +37,28 @@ impl Waiting {
         while !self.is_done() {
             let waited = now().saturating_duration_since(entered);
             let options = self.hub.options;
-            if waited >= options.timeout {
-                self.end_late(&mut state, waited);
-            } else if !warned && waited >= options.warn_after {
+            if !warned && waited >= options.warn_after {
                 warned = true;
-                let missing = state.missing(&self.ticket.key);
-                let side = state.side(&self.ticket.key, self.ticket.rank);
-                // A subscriber may do anything, so not under the lock.
-                drop(state);
-                if let Some(side) = side {
-                    let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
-                    let missing = missing.join("; ");
-                    tracing::warn!("{side} has waited {waited:.1?} for {missing}");
-                }
-                state = self.hub.lock();
+                state = self.warn(state, waited);
+            } else if waited >= options.timeout {
+                self.end_late(&mut state, waited);
             } else {
                 let next = if warned { options.timeout } else { options.warn_after };
                 state = self.hub.sleep(state, next.min(options.timeout) - waited);
             }
         }
         state.members[self.ticket.rank].blocked = None;
+    }
+
+    /// Warns whom this rank misses. Not under the lock, for a subscriber may do anything.
+    fn warn<'a>(&'a self, state: MutexGuard<'a, State>, waited: Duration) -> MutexGuard<'a, State> {
+        let missing = state.missing(&self.ticket.key);
+        let side = state.side(&self.ticket.key, self.ticket.rank);
+        drop(state);
+        if let Some(side) = side {
+            tracing::warn!("{side} has waited {waited:.1?} for {}", list(&missing));
+        }
+        self.hub.lock()
     }
 
     /// Ends the meetings of a circle that this rank's blocking has closed.
