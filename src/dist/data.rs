@@ -28,7 +28,7 @@ pub enum DataError {
     /// Local shapes that no global shape explains. Equal on every rank of the mesh.
     #[error(
         "local tensors of shapes {given:?} on the ranks {ranks:?} fit no global shape under {layout}{}; if they are meant so, state them as `S({}; sizes=…)`",
-        nearest(.nearest), .dim
+        cut_of(.nearest), .dim
     )]
     LocalShapes {
         /// The layout.
@@ -118,7 +118,7 @@ impl DataError {
     }
 }
 
-fn nearest(nearest: &Option<(Vec<usize>, Vec<Vec<usize>>)>) -> String {
+fn cut_of(nearest: &Option<(Vec<usize>, Vec<Vec<usize>>)>) -> String {
     nearest.as_ref().map_or_else(String::new, |(shape, locals)| {
         format!(" (shape {shape:?} would be cut into {locals:?})")
     })

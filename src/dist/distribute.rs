@@ -6,7 +6,6 @@ use super::wire::{Wire, dtype_code, dtype_of};
 use super::{DistTensor, Error, On};
 use crate::base::DType;
 use crate::layout::{IntoLayout, Layout};
-use crate::mem::Buffer;
 use crate::mesh::{Group, Mesh, Rank};
 use crate::plan::Transition;
 

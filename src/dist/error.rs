@@ -117,7 +117,16 @@ impl Error {
                 };
             )*};
         }
-        restore!(Error, LayoutError, MeshError, PlanError, DataError, CommError, LaunchError, MemError);
+        restore!(
+            Error,
+            LayoutError,
+            MeshError,
+            PlanError,
+            DataError,
+            CommError,
+            LaunchError,
+            MemError
+        );
         Self::Caller(error.into())
     }
 

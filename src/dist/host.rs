@@ -34,10 +34,7 @@ impl HostArray {
     /// # Errors
     ///
     /// [`DataError::ElementCount`] if the shape has another number of elements.
-    pub fn new<T: Element>(
-        shape: impl Into<Vec<usize>>,
-        elements: Vec<T>,
-    ) -> Result<Self, Error> {
+    pub fn new<T: Element>(shape: impl Into<Vec<usize>>, elements: Vec<T>) -> Result<Self, Error> {
         Self::from_buffer(shape, T::DTYPE, Buffer::from_vec(elements))
     }
 

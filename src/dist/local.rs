@@ -5,7 +5,6 @@ use super::wire::{Wire, dtype_code, dtype_of};
 use super::{DataError, DistTensor, Error, On};
 use crate::base::DType;
 use crate::layout::{IntoLayout, Layout};
-use crate::mem::Buffer;
 
 impl On {
     /// The tensor of a global shape of which every rank gives its own part, in row-major order: an array

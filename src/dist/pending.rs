@@ -112,7 +112,11 @@ impl State {
 impl Pending {
     /// Runs the redistribution and puts its result where the handle finds it; an error that no handle
     /// will find goes to the world.
-    pub(super) fn settle(&self, world: &World, run: impl FnOnce() -> Result<Option<Buffer>, Error>) {
+    pub(super) fn settle(
+        &self,
+        world: &World,
+        run: impl FnOnce() -> Result<Option<Buffer>, Error>,
+    ) {
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
             Err(Error::engine("a redistribution in the background", Departure::panicked(&*payload)))
         });

@@ -44,7 +44,9 @@ mod tests {
 
     #[test]
     fn floats_stay_below_1() {
-        for (dtype, greatest) in [(DType::F32, 1.0 - 2f64.powi(-24)), (DType::Bf16, 1.0 - 2f64.powi(-8))] {
+        for (dtype, greatest) in
+            [(DType::F32, 1.0 - 2f64.powi(-24)), (DType::Bf16, 1.0 - 2f64.powi(-8))]
+        {
             let mut bytes = vec![0; dtype.bytes()];
             write(dtype, u64::MAX, &mut bytes);
             let value = match dtype {

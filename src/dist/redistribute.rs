@@ -129,7 +129,10 @@ impl Job {
     pub(super) fn run_local(&self) -> Result<Option<Buffer>, Error> {
         let Some(lowered) = &self.lowered else { return Ok(None) };
         if !lowered.plan.is_local() {
-            return Err(Error::engine(&lowered.what, "a plan that should be local sends something"));
+            return Err(Error::engine(
+                &lowered.what,
+                "a plan that should be local sends something",
+            ));
         }
         self.execute(lowered, self.world.communicator(), &Stamp::new(0, Arc::clone(&lowered.what)))
     }

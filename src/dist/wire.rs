@@ -31,7 +31,12 @@ impl<'a> Wire<'a> {
     }
 
     /// The words of a rank, on every member; all know how many there are.
-    pub(super) fn broadcast(&self, from: Rank, words: Vec<u64>, len: usize) -> Result<Vec<u64>, Error> {
+    pub(super) fn broadcast(
+        &self,
+        from: Rank,
+        words: Vec<u64>,
+        len: usize,
+    ) -> Result<Vec<u64>, Error> {
         let root = self.group.position(from).unwrap_or_default();
         let mut call = Call::broadcast(&self.group, DType::U64, root).recv_run(root, len);
         let mut source = Buffer::empty();
@@ -47,7 +52,8 @@ impl<'a> Wire<'a> {
             let plan = StableHash::new().text(&self.what).finish();
             let sequence = communicator.next_sequence(&self.group);
             let stamp = Stamp { plan, ..Stamp::new(sequence, self.what.as_str()) };
-            let work = communicator.submit(call.stamp(stamp), source, BufferMut::zeroed(target_bytes))?;
+            let work =
+                communicator.submit(call.stamp(stamp), source, BufferMut::zeroed(target_bytes))?;
             Ok(work.wait()?.freeze())
         })
     }
