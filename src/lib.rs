@@ -12,5 +12,8 @@ pub mod ops;
 pub mod nn;
 
 pub use base::{DType, Element, Interval, Intervals, Reduction, Region};
+pub use dist::{
+    DistTensor, Error, ErrorClass, HostArray, On, Redistribution, Source, World, WorldBuilder,
+};
 pub use layout::{IntoLayout, Layout, LayoutError, Placement, Placements};
 pub use mesh::{Axis, Group, Mesh, MeshError, Rank};
