@@ -62,7 +62,11 @@ pub enum Error {
     },
     /// What this rank gave or asked for does not fit the tensor.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(Box<DataError>),
+    /// An operation or a layer cannot work on these operands: their layouts, shapes or element types do
+    /// not go together.
+    #[error("{0}")]
+    Operands(Arc<dyn StdError + Send + Sync>),
     /// This rank could not carry out its own part; a defect of this crate or of a communicator, never
     /// of the caller.
     #[error("this rank could not carry out its part of {what}: {cause}")]
@@ -139,6 +143,7 @@ impl Error {
             | Error::Plan(_)
             | Error::UnknownRank { .. }
             | Error::Load { .. }
+            | Error::Operands(_)
             | Error::Launch(_) => ErrorClass::Agreed,
             Error::Data(error) if error.is_agreed() => ErrorClass::Agreed,
             Error::Data(_) | Error::Engine { .. } | Error::Caller(_) | Error::Panicked { .. } => {
@@ -161,6 +166,7 @@ impl Error {
             Error::Layout(_)
             | Error::Mesh(_)
             | Error::Plan(_)
+            | Error::Operands(_)
             | Error::Engine { .. }
             | Error::Launch(_)
             | Error::Caller(_) => None,
@@ -180,6 +186,12 @@ impl Error {
                 Self::engine(what, error)
             }
         }
+    }
+}
+
+impl From<DataError> for Error {
+    fn from(error: DataError) -> Self {
+        Self::Data(Box::new(error))
     }
 }
 

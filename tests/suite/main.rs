@@ -13,3 +13,4 @@ mod naive;
 mod planner;
 mod properties;
 mod tidy;
+mod worlds;
