@@ -88,6 +88,10 @@ impl Buffer {
     /// the element type, or a truth value is neither 0 nor 1.
     pub fn as_elements<T: Element>(&self) -> Result<&[T], MemError> {
         let bytes = self.as_bytes();
+        if bytes.is_empty() {
+            // No bytes lie anywhere, so they may seem unaligned.
+            return Ok(&[]);
+        }
         bytemuck::checked::try_cast_slice(bytes).map_err(|error| cast_error::<T>(error, bytes))
     }
 
