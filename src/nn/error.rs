@@ -27,7 +27,7 @@ pub enum LayerError {
         layout: String,
     },
     /// A parameter has the wrong number of dims.
-    #[error("{layer}: the {parameter} has {} dims (shape {shape:?}), but needs {needed}", shape.len())]
+    #[error("{layer}: the {parameter} has shape {shape:?}, but must have ndim {needed}")]
     Ndim {
         /// The layer.
         layer: &'static str,

@@ -1,11 +1,13 @@
 //! Functions of single elements.
 
+use ndarray::{ArrayD, ArrayViewD};
+
 use crate::base::{DType, Element, Reduction};
-use crate::dist::DistTensor;
+use crate::dist::{self, DistTensor};
 use crate::layout::Layout;
 
 use super::OpError;
-use super::kernel::{Gelu, converted, with_element};
+use super::kernel::{Convert, Gelu, Value, with_element};
 use super::local::{rebuilt, view};
 
 const OPERAND: &str = "operand";
@@ -139,8 +141,20 @@ pub fn cast(x: &DistTensor, to: DType) -> Result<DistTensor, OpError> {
     if x.dtype() == to {
         return Ok(x.clone());
     }
-    with_element!(x.dtype(), T => with_element!(to, U => {
-        let local = view::<T>(x)?.map(|local| local.mapv(converted::<T, U>));
-        rebuilt(x, layout, x.shape(), local)
-    }))
+    // By way of `Value`, so that there is code for each type, not for each pair of types.
+    let values = with_element!(x.dtype(), T => view::<T>(x)?.map(values));
+    with_element!(to, U => {
+        let elements = values.map(|(shape, values)| array::<U>(shape, values)).transpose()?;
+        rebuilt(x, layout, x.shape(), elements)
+    })
+}
+
+type Values<'a> = Box<dyn Iterator<Item = Value> + 'a>;
+
+fn values<'a, T: Convert>(local: ArrayViewD<'a, T>) -> (Vec<usize>, Values<'a>) {
+    (local.shape().to_vec(), Box::new(local.into_iter().map(|&element| element.value())))
+}
+
+fn array<U: Convert>(shape: Vec<usize>, values: Values<'_>) -> Result<ArrayD<U>, OpError> {
+    Ok(ArrayD::from_shape_vec(shape, values.map(U::of).collect()).map_err(dist::Error::from)?)
 }

@@ -100,7 +100,7 @@ pub enum OpError {
         reduction: Reduction,
     },
     /// An operand has the wrong number of dims.
-    #[error("{operation}: the {operand} has {ndim} dims, but {needed} are needed")]
+    #[error("{operation}: the {operand} must have {needed} dims, but has {ndim}")]
     Ndim {
         /// The operation.
         operation: &'static str,

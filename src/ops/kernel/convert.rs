@@ -80,11 +80,6 @@ impl Convert for bool {
     }
 }
 
-/// One element in another type.
-pub(in crate::ops) fn converted<T: Convert, U: Convert>(element: T) -> U {
-    U::of(element.value())
-}
-
 /// Runs an expression with `$T` the Rust type of an element type.
 macro_rules! with_element {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -140,7 +135,11 @@ pub(in crate::ops) use with_element;
 
 #[cfg(test)]
 mod tests {
-    use super::converted;
+    use super::Convert;
+
+    fn converted<T: Convert, U: Convert>(element: T) -> U {
+        U::of(element.value())
+    }
 
     #[test]
     fn conversions_round_once_wrap_and_saturate() {

@@ -5,7 +5,7 @@ mod gelu;
 mod number;
 mod product;
 
-pub(super) use convert::{converted, with_element};
+pub(super) use convert::{Convert, Value, with_element};
 pub(super) use gelu::Gelu;
 pub(super) use number::{Number, with_number};
 pub(super) use product::Multiply;

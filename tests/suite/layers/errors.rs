@@ -108,19 +108,19 @@ fn operands_that_no_layout_makes_fit() {
     let table = [
         (
             text(ops::matmul_layout(&x, &other)),
-            "matmul: the left operand is on mesh dp=2, tp=2 and the right operand on mesh tp=4; redistribute one of them to the other's mesh",
+            "matmul: the left operand is on mesh dp=2, tp=2 and the right operand on tp=4; redistribute one of them to the other's mesh",
         ),
         (
             text(ops::linear_layout(&x, &vector, None)),
-            "linear: the weight has 1 dims, but 2 are needed",
+            "linear: the weight must have 2 dims, but has 1",
         ),
         (
             text(ops::matmul_layout(&Layout::replicated(&mesh(), 0), &w)),
-            "matmul: the left operand has 0 dims, but 1 or more are needed",
+            "matmul: the left operand must have 1 or more dims, but has 0",
         ),
         (
             text(ops::add_layout(&vector, &x)),
-            "add: the right operand has 2 dims, but 1 or fewer are needed",
+            "add: the right operand must have 1 or fewer dims, but has 2",
         ),
         (
             text(ops::linear_layout(&x, &w, Some(&layouts("tp=S(0)", "R, R")[0]))),
@@ -146,7 +146,7 @@ fn operands_that_no_layout_makes_fit() {
             einsum("mk,kn->mp"),
             "einsum: `mk,kn->mp` has `p` in the result only; write the letters of both operands and the result, such as `mk,kn->mn`",
         ),
-        (einsum("bmk,kn->bmn"), "einsum: the left operand has 2 dims, but 3 are needed"),
+        (einsum("bmk,kn->bmn"), "einsum: the left operand must have 3 dims, but has 2"),
     ];
     for (found, expected) in table {
         assert_eq!(found, expected);
@@ -241,7 +241,7 @@ fn layers_check_their_parameters() {
                 "column-parallel linear: the weight must be placed `S(0)` along `tp`, but its layout is [-, -]; redistribute it",
                 "row-parallel linear: the weight must be placed `S(1)` along `tp`, but its layout is [tp, -]; redistribute it",
                 "the mesh has no axis `pp`; its axes are `dp`, `tp`",
-                "column-parallel linear: the bias has 2 dims (shape [4, 3]), but needs 1",
+                "column-parallel linear: the bias has shape [4, 3], but must have ndim 1",
                 "column-parallel linear: the bias has length 3, but the weight makes 4 outputs",
                 "row-parallel linear: the bias must be placed `R` along `tp`, but its layout is [tp]; redistribute it",
                 "row-parallel linear: the bias has length 3, but the weight makes 4 outputs",
