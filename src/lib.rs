@@ -12,5 +12,16 @@ pub mod ops;
 pub mod nn;
 
 pub use base::{DType, Element, Interval, Intervals, Reduction, Region};
+pub use dist::{
+    DistTensor, Error, ErrorClass, HostArray, On, Redistribution, Source, World, WorldBuilder,
+};
 pub use layout::{IntoLayout, Layout, LayoutError, Placement, Placements};
 pub use mesh::{Axis, Group, Mesh, MeshError, Rank};
+pub use nn::LayerError;
+pub use ops::OpError;
+
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../docs/src/tutorial/first-redistribution.md")]
+    mod first_redistribution {}
+}

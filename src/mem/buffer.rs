@@ -88,6 +88,10 @@ impl Buffer {
     /// the element type, or a truth value is neither 0 nor 1.
     pub fn as_elements<T: Element>(&self) -> Result<&[T], MemError> {
         let bytes = self.as_bytes();
+        if bytes.is_empty() {
+            // No bytes lie anywhere, so they may seem unaligned.
+            return Ok(&[]);
+        }
         bytemuck::checked::try_cast_slice(bytes).map_err(|error| cast_error::<T>(error, bytes))
     }
 
@@ -95,6 +99,38 @@ impl Buffer {
     #[must_use]
     pub fn same_storage(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// The bytes as elements of a type, to write to: copied first if others share the storage, if they
+    /// are a part of it, or if they were taken over from a vector. Other buffers never see what is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::as_elements`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use reshard::mem::Buffer;
+    /// let mut buffer = Buffer::from_elements(&[1i32, 2]);
+    /// let other = buffer.clone();
+    /// buffer.make_elements_mut::<i32>()?[0] = 7;
+    /// assert_eq!(buffer.as_elements::<i32>()?, [7, 2]);
+    /// assert_eq!(other.as_elements::<i32>()?, [1, 2]);
+    /// # Ok::<(), reshard::mem::MemError>(())
+    /// ```
+    pub fn make_elements_mut<T: Element>(&mut self) -> Result<&mut [T], MemError> {
+        self.as_elements::<T>()?;
+        let whole = self.start == 0 && self.len == self.storage.bytes().len();
+        let own = whole && matches!(Arc::get_mut(&mut self.storage), Some(Storage::Host(_)));
+        if !own {
+            *self = BufferMut::copy_of(self).freeze();
+        }
+        match Arc::get_mut(&mut self.storage) {
+            Some(Storage::Host(host)) => Ok(bytemuck::checked::cast_slice_mut(host.bytes_mut())),
+            Some(Storage::Adopted(_)) | None => unreachable!("a copy has its storage to itself"),
+        }
     }
 
     /// The same bytes to write to, without a copy.

@@ -3,6 +3,7 @@
 
 mod arrange;
 mod bound;
+mod cache;
 mod carry;
 mod check;
 mod collective;
@@ -31,6 +32,8 @@ mod traffic;
 mod transition;
 mod windows;
 
+pub(crate) use cache::Lowered;
+pub use cache::PlanCache;
 pub use error::PlanError;
 pub use options::{Objective, PlanOptions};
 pub use plan::{Plan, plan};

@@ -14,3 +14,4 @@ mod planner;
 mod properties;
 mod replay;
 mod tidy;
+mod worlds;

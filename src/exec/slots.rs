@@ -1,0 +1,89 @@
+//! The buffers of a running program.
+
+use super::ExecError;
+use crate::mem::{Buffer, BufferMut, MemError};
+use crate::plan::BufferId;
+
+/// The buffers of a running program, by number. A buffer is made at its first write, published at its
+/// first read, and never written after that.
+pub(super) struct Slots<'a> {
+    lens_bytes: &'a [usize],
+    slots: Vec<Slot>,
+}
+
+enum Slot {
+    New,
+    Writing(BufferMut),
+    Published(Buffer),
+}
+
+impl<'a> Slots<'a> {
+    /// Buffers of these lengths, the first of which holds `source`.
+    pub(super) fn new(lens_bytes: &'a [usize], source: &Buffer) -> Result<Self, ExecError> {
+        let mut slots: Vec<Slot> = lens_bytes.iter().map(|_| Slot::New).collect();
+        if let (Some(slot), Some(&end_bytes)) = (slots.first_mut(), lens_bytes.first()) {
+            let len_bytes = source.len_bytes();
+            if end_bytes != len_bytes {
+                return Err(MemError::OutOfBounds { end_bytes, len_bytes }.into());
+            }
+            *slot = Slot::Published(source.clone());
+        }
+        Ok(Self { lens_bytes, slots })
+    }
+
+    /// The buffer, published from now on.
+    pub(super) fn read(&mut self, id: BufferId) -> Result<Buffer, ExecError> {
+        let (buffer, len_bytes) = (id.index(), self.lens_bytes[id.index()]);
+        let slot = &mut self.slots[buffer];
+        let published = match std::mem::replace(slot, Slot::New) {
+            Slot::New if len_bytes == 0 => Buffer::empty(),
+            Slot::New => return Err(ExecError::Unwritten { buffer, len_bytes }),
+            Slot::Writing(writing) => writing.freeze(),
+            Slot::Published(published) => published,
+        };
+        *slot = Slot::Published(published.clone());
+        Ok(published)
+    }
+
+    /// The buffer, to write to.
+    pub(super) fn write(&mut self, id: BufferId) -> Result<&mut BufferMut, ExecError> {
+        let writing = self.take(id)?;
+        let slot = &mut self.slots[id.index()];
+        *slot = Slot::Writing(writing);
+        match slot {
+            Slot::Writing(writing) => Ok(writing),
+            Slot::New | Slot::Published(_) => Err(ExecError::Frozen { buffer: id.index() }),
+        }
+    }
+
+    /// Takes out the buffer to write to; [`Slots::put`] puts it back.
+    pub(super) fn take(&mut self, id: BufferId) -> Result<BufferMut, ExecError> {
+        let buffer = id.index();
+        match std::mem::replace(&mut self.slots[buffer], Slot::New) {
+            Slot::New => Ok(BufferMut::zeroed(self.lens_bytes[buffer])),
+            Slot::Writing(writing) => Ok(writing),
+            Slot::Published(_) => Err(ExecError::Frozen { buffer }),
+        }
+    }
+
+    pub(super) fn put(&mut self, id: BufferId, writing: BufferMut) {
+        self.slots[id.index()] = Slot::Writing(writing);
+    }
+
+    /// Makes `target` a part of `source`.
+    pub(super) fn view(
+        &mut self,
+        source: BufferId,
+        target: BufferId,
+        offset_bytes: usize,
+    ) -> Result<(), ExecError> {
+        let source = self.read(source)?;
+        let (len_bytes, part_bytes) = (source.len_bytes(), self.lens_bytes[target.index()]);
+        let end_bytes = offset_bytes.saturating_add(part_bytes);
+        if end_bytes > len_bytes {
+            return Err(MemError::OutOfBounds { end_bytes, len_bytes }.into());
+        }
+        self.slots[target.index()] = Slot::Published(source.slice(offset_bytes..end_bytes));
+        Ok(())
+    }
+}
