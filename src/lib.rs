@@ -17,3 +17,11 @@ pub use dist::{
 };
 pub use layout::{IntoLayout, Layout, LayoutError, Placement, Placements};
 pub use mesh::{Axis, Group, Mesh, MeshError, Rank};
+pub use nn::LayerError;
+pub use ops::OpError;
+
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../docs/src/tutorial/first-redistribution.md")]
+    mod first_redistribution {}
+}

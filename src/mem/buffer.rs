@@ -89,7 +89,7 @@ impl Buffer {
     pub fn as_elements<T: Element>(&self) -> Result<&[T], MemError> {
         let bytes = self.as_bytes();
         if bytes.is_empty() {
-            // No bytes lie nowhere in particular.
+            // No bytes lie anywhere, so they may seem unaligned.
             return Ok(&[]);
         }
         bytemuck::checked::try_cast_slice(bytes).map_err(|error| cast_error::<T>(error, bytes))

@@ -1,1 +1,9 @@
-//! To be written.
+//! Operations and layers: layout rules by table, numbers by plain loops over whole arrays.
+
+mod elementwise;
+mod errors;
+mod modules;
+mod products;
+mod rules;
+mod run;
+mod sums;

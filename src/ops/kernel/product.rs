@@ -1,0 +1,93 @@
+//! Matrix products of two local tensors.
+
+use half::{bf16, f16};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, ArrayView2};
+
+use super::Number;
+
+/// An element type whose matrices can be multiplied. An empty contraction gives zeros.
+pub(in crate::ops) trait Multiply: Number {
+    /// `x` [m, k] times `w` [k, n]: [m, n] in row-major order.
+    fn product(x: ArrayView2<'_, Self>, w: ArrayView2<'_, Self>) -> Array2<Self>;
+}
+
+macro_rules! blocked {
+    ($($rust:ty),*) => {$(
+        impl Multiply for $rust {
+            fn product(x: ArrayView2<'_, Self>, w: ArrayView2<'_, Self>) -> Array2<Self> {
+                let mut y = Array2::zeros((x.nrows(), w.ncols()));
+                if !y.is_empty() && x.ncols() > 0 {
+                    general_mat_mul(1.0, &x, &w, 0.0, &mut y);
+                }
+                y
+            }
+        }
+    )*};
+}
+
+blocked!(f32, f64);
+
+macro_rules! through_f32 {
+    ($($rust:ty),*) => {$(
+        impl Multiply for $rust {
+            fn product(x: ArrayView2<'_, Self>, w: ArrayView2<'_, Self>) -> Array2<Self> {
+                let wide = |a: ArrayView2<'_, Self>| a.mapv(<$rust>::to_f32);
+                f32::product(wide(x).view(), wide(w).view()).mapv(<$rust>::from_f32)
+            }
+        }
+    )*};
+}
+
+through_f32!(f16, bf16);
+
+macro_rules! wrapping {
+    ($($rust:ty),*) => {$(
+        impl Multiply for $rust {
+            fn product(x: ArrayView2<'_, Self>, w: ArrayView2<'_, Self>) -> Array2<Self> {
+                let mut y = Array2::default((x.nrows(), w.ncols()));
+                for (x_row, mut y_row) in x.rows().into_iter().zip(y.rows_mut()) {
+                    for (&factor, w_row) in x_row.iter().zip(w.rows()) {
+                        let add = |y: &mut $rust, &w: &$rust| *y = y.plus(factor.times(w));
+                        y_row.zip_mut_with(&w_row, add);
+                    }
+                }
+                y
+            }
+        }
+    )*};
+}
+
+wrapping!(i8, u8, i32, u32, i64, u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn sixteen_bit_floats_round_once() {
+        // Added one by one in f16, 2048 + 1 would stay 2048 twice.
+        let x = array![[2048.0, 1.0, 1.0]].mapv(f16::from_f32);
+        let ones = Array2::from_elem((3, 1), f16::ONE);
+        assert_eq!(f16::product(x.view(), ones.view()), array![[f16::from_f32(2050.0)]]);
+    }
+
+    #[test]
+    fn integers_wrap_and_nothing_sums_to_zero() {
+        let (x, w) = (array![[200u8, 100]], array![[1u8], [1]]);
+        assert_eq!(u8::product(x.view(), w.view()), array![[44]]);
+        let (x, w) = (Array2::<f32>::zeros((2, 0)), Array2::<f32>::zeros((0, 3)));
+        assert_eq!(f32::product(x.view(), w.view()), Array2::zeros((2, 3)));
+        let w = Array2::<f32>::zeros((2, 0));
+        assert_eq!(f32::product(array![[1.0, 2.0]].view(), w.view()).dim(), (1, 0));
+    }
+
+    #[test]
+    fn transposed_views_give_rows_in_order() {
+        let (x, w) = (array![[1.0f64, 2.0], [3.0, 4.0]], array![[1.0f64, 0.0], [0.0, 1.0]]);
+        let y = f64::product(x.t(), w.t());
+        assert!(y.is_standard_layout());
+        assert_eq!(y, array![[1.0, 3.0], [2.0, 4.0]]);
+    }
+}
