@@ -23,19 +23,40 @@ impl Misfit {
 /// member gives every other with what that one expects.
 pub(crate) fn check(calls: &[&Call]) -> Result<(), Misfit> {
     check_heads(calls)?;
-    for (from, sender) in calls.iter().enumerate() {
-        for (to, receiver) in calls.iter().enumerate() {
-            let sent = sender.part_to(from, to).map_or(0, Part::len);
-            let expected = receiver.part_from(to, from).map_or(0, Part::len);
+    for from in 0..calls.len() {
+        for to in 0..calls.len() {
+            let (sent, expected) = counts(calls, from, to);
             if sent != expected {
-                let ranks = sender.group.ranks();
-                let (sender, receiver) = (ranks[from], ranks[to]);
-                let difference = Difference::Count { sender, sent, receiver, expected };
-                return Err(Misfit { difference, positions: [to, from] });
+                return Err(misfit(calls, from, to));
             }
         }
     }
     Ok(())
+}
+
+/// How many elements one member gives another, and how many that one expects.
+fn counts(calls: &[&Call], from: usize, to: usize) -> (usize, usize) {
+    let len = |part: Option<&Part>| part.map_or(0, Part::len);
+    (len(calls[from].part_to(from, to)), len(calls[to].part_from(to, from)))
+}
+
+/// The misfit of a count; the odd one is who has fewer other members to agree with, else the sender.
+fn misfit(calls: &[&Call], from: usize, to: usize) -> Misfit {
+    let agreeing = |position: usize| {
+        let agrees = |&other: &usize| {
+            let flows = [counts(calls, position, other), counts(calls, other, position)];
+            other != position
+                && flows.iter().all(|(sent, expected)| sent == expected)
+                && flows.iter().any(|&(sent, _)| sent > 0)
+        };
+        (0..calls.len()).filter(agrees).count()
+    };
+    let (sent, expected) = counts(calls, from, to);
+    let ranks = calls[from].group.ranks();
+    let (sender, receiver) = (ranks[from], ranks[to]);
+    let difference = Difference::Count { sender, sent, receiver, expected };
+    let positions = if agreeing(to) < agreeing(from) { [from, to] } else { [to, from] };
+    Misfit { difference, positions }
 }
 
 /// Compares all but the counts with what most members say.

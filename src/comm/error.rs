@@ -11,6 +11,24 @@ use crate::mesh::Rank;
 ///
 /// [`CommError::Invalid`] is about this rank's own call, of which the peers know nothing. All others
 /// close the world: waits end and later calls fail with [`CommError::Poisoned`].
+///
+/// # Example
+///
+/// ```
+/// use reshard::comm::{Call, CommError, Communicator, Departure, threads};
+/// use reshard::Group;
+/// use reshard::mem::{Buffer, BufferMut};
+///
+/// let endpoints = threads::connect(2, threads::Options::default());
+/// endpoints[1].leave(Departure::failed("no such file: w1"));
+/// let barrier = Call::barrier(&Group::world(2));
+/// let error = endpoints[0].submit(barrier, Buffer::empty(), BufferMut::zeroed(0)).unwrap_err();
+/// assert_eq!(error.cause_rank(), Some(1));
+/// assert_eq!(
+///     error.to_string(),
+///     "no call can be made any more, because rank 1 failed: no such file: w1"
+/// );
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommError {

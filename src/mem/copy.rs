@@ -1,5 +1,9 @@
 //! Copying elements from windows to windows.
 
+use std::slice::from_ref;
+
+use smallvec::SmallVec;
+
 use super::cursor::{Cursor, Run};
 use super::window::checked_len;
 use super::{MemError, Window};
@@ -36,18 +40,17 @@ pub fn copy(
     if source_len != target_len {
         return Err(MemError::Counts { source_len, target_len });
     }
-    let alike = source_windows.len() == target_windows.len()
-        && source_windows
-            .iter()
-            .zip(target_windows)
-            .all(|(from, to)| from.extents() == to.extents());
-    if !alike {
+    let paired = source_windows.len() == target_windows.len()
+        && source_windows.iter().zip(target_windows).all(|(from, to)| from.len() == to.len());
+    if !paired {
         copy_runs(source, source_windows, target, target_windows, element_bytes);
         return Ok(());
     }
     for (from, to) in source_windows.iter().zip(target_windows) {
-        let nest = Nest { from, to, element_bytes };
-        nest.copy(0, (source, from.offset_bytes()), (target, to.offset_bytes()));
+        match Nest::of(from, to, element_bytes) {
+            Some(nest) => nest.copy(0, (source, from.offset_bytes()), (target, to.offset_bytes())),
+            None => copy_runs(source, from_ref(from), target, from_ref(to), element_bytes),
+        }
     }
     Ok(())
 }
@@ -70,28 +73,46 @@ fn copy_runs(
     }
 }
 
-/// Two windows of equal extents.
-struct Nest<'a> {
-    from: &'a Window,
-    to: &'a Window,
-    element_bytes: usize,
+/// The loops that two windows have in common.
+struct Nest {
+    extents: SmallVec<[usize; 4]>,
+    from_strides: SmallVec<[usize; 4]>,
+    to_strides: SmallVec<[usize; 4]>,
+    /// Bytes that lie together in both, of one or more elements.
+    together: usize,
 }
 
-impl Nest<'_> {
+impl Nest {
+    /// The common loops of windows of equal length, if one visits its elements in the loops of the
+    /// other or is one run, which fits any loops.
+    fn of(from: &Window, to: &Window, element_bytes: usize) -> Option<Self> {
+        let longer = if from.extents().len() < to.extents().len() { to } else { from };
+        let mut nest = Self {
+            extents: longer.extents().into(),
+            from_strides: strides_over(from, longer.extents(), element_bytes)?,
+            to_strides: strides_over(to, longer.extents(), element_bytes)?,
+            together: element_bytes,
+        };
+        let innermost = [nest.from_strides.last(), nest.to_strides.last()];
+        if innermost == [Some(&element_bytes); 2] {
+            nest.together *= nest.extents.pop().unwrap_or(1);
+        }
+        Some(nest)
+    }
+
     /// Copies the loops from `dim` inwards, which stand at the given bytes.
     fn copy(&self, dim: usize, source: (&[u8], usize), target: (&mut [u8], usize)) {
         let ((source, from), (target, to)) = (source, target);
-        let Some(&len) = self.from.extents().get(dim) else {
-            let bytes = self.element_bytes;
+        let Some(&len) = self.extents.get(dim) else {
+            let bytes = self.together;
             target[to..to + bytes].copy_from_slice(&source[from..from + bytes]);
             return;
         };
-        let (from_stride, to_stride) =
-            (self.from.strides_bytes()[dim], self.to.strides_bytes()[dim]);
-        if dim + 1 == self.from.extents().len() {
+        let (from_stride, to_stride) = (self.from_strides[dim], self.to_strides[dim]);
+        if dim + 1 == self.extents.len() {
             let from = Run { offset: from, stride: from_stride, len };
             let to = Run { offset: to, stride: to_stride, len };
-            copy_run(source, from, target, to, self.element_bytes);
+            copy_run(source, from, target, to, self.together);
             return;
         }
         for index in 0..len {
@@ -99,6 +120,25 @@ impl Nest<'_> {
             self.copy(dim + 1, (source, from), (&mut *target, to));
         }
     }
+}
+
+/// The strides with which a window's elements are visited in loops of these extents, if they can be.
+fn strides_over(
+    window: &Window,
+    extents: &[usize],
+    element_bytes: usize,
+) -> Option<SmallVec<[usize; 4]>> {
+    if window.extents() == extents {
+        return Some(window.strides_bytes().into());
+    }
+    if !window.is_contiguous(element_bytes) {
+        return None;
+    }
+    let mut strides = SmallVec::from_elem(element_bytes, extents.len());
+    for dim in (1..extents.len()).rev() {
+        strides[dim - 1] = strides[dim] * extents[dim];
+    }
+    Some(strides)
 }
 
 /// Copies one run to another of the same length.
@@ -115,6 +155,9 @@ fn copy_run(source: &[u8], from: Run, target: &mut [u8], to: Run, element_bytes:
         2 => copy_strided::<2>(source, from, target, to),
         4 => copy_strided::<4>(source, from, target, to),
         8 => copy_strided::<8>(source, from, target, to),
+        16 => copy_strided::<16>(source, from, target, to),
+        32 => copy_strided::<32>(source, from, target, to),
+        64 => copy_strided::<64>(source, from, target, to),
         _ => {
             for index in 0..from.len {
                 let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
@@ -151,7 +194,7 @@ mod tests {
     }
 
     /// Lists that hold 12 elements of `bytes` bytes in different ways.
-    fn lists(bytes: usize) -> [Vec<Window>; 6] {
+    fn lists(bytes: usize) -> [Vec<Window>; 8] {
         let b = bytes;
         [
             vec![Window::run(b, 12, b)],
@@ -160,13 +203,15 @@ mod tests {
             vec![Window::new(0, [4, 3], [b, 5 * b])],
             vec![Window::new(0, [2, 0], [b, b]), Window::new(0, [2, 3, 2], [9 * b, 3 * b, 2 * b])],
             vec![Window::new(3, [], []), Window::new(2 * b, [11], [3 * b])],
+            vec![Window::new(b, [2, 2, 3], [16 * b, 5 * b, b])],
+            vec![Window::new(0, [6, 2], [4 * b, b])],
         ]
     }
 
     #[test]
     fn lists_may_split_differently() {
         for bytes in [1, 2, 4, 8, 16] {
-            let source: Vec<u8> = (0..40 * bytes).map(|at| (at % 251) as u8).collect();
+            let source: Vec<u8> = (0..64 * bytes).map(|at| (at % 251) as u8).collect();
             for from in lists(bytes) {
                 for to in lists(bytes) {
                     let mut target = vec![255; source.len()];

@@ -24,7 +24,10 @@ pub(crate) enum Holes {
 }
 
 /// The places worth trying for an axis: its slot in the goal first.
-pub(crate) fn places(axis: Axis, goal: &Cuts) -> Vec<Place> {
+pub(crate) fn places(axis: Axis, goal: &Cuts, shape: &[usize]) -> Vec<Place> {
+    if shape.contains(&0) {
+        return vec![Place::Nowhere];
+    }
     let in_dim = |cuts: &[Cut]| cuts.iter().any(|cut| cut.is_held() && cut.axis() == axis);
     let slot = goal.iter().position(|cuts| in_dim(cuts)).map(Place::Slot);
     let minor = (0..goal.len()).map(Place::Minor);

@@ -31,7 +31,7 @@ impl Scene<'_> {
             })
             .collect();
         for dim in 0..to.cuts.len() {
-            for chosen in 1u32..(1 << free.len().min(16)) {
+            for chosen in 1u32..(1 << free.len().min(6)) {
                 let mut cuts = to.cuts.clone();
                 let axes = free.iter().enumerate().filter(|(bit, _)| chosen >> bit & 1 == 1);
                 cuts[dim].extend(axes.map(|(_, &axis)| Cut::new(axis)));

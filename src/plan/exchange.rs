@@ -144,31 +144,23 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Every flow that a rank sends or receives, by its position in the source and in the target mesh;
-    /// in the order of receivers, then senders.
+    /// Every flow that a rank sends or receives, by its position in the source and in the target mesh,
+    /// when each element has one holder; in the order of receivers, then senders.
     pub(crate) fn flows_of(&self, sender: Option<usize>, receiver: Option<usize>) -> Vec<Flow> {
         let mut flows = Vec::new();
-        if self.replicas(self.from) == 1 {
-            let mut pair = |sender, receiver| {
-                let apart = self.source_of(receiver) != Some(sender)
-                    && self.carried_number(sender) == self.carried_number(receiver);
-                let end = if apart { self.common(sender, receiver) } else { 0 };
-                if end > 0 {
-                    flows.push(Flow { sender, receiver, start: 0, end });
-                }
-            };
-            if let Some(sender) = sender {
-                (0..self.to.lens().len()).for_each(|receiver| pair(sender, receiver));
+        let mut pair = |sender, receiver| {
+            let apart = self.source_of(receiver) != Some(sender)
+                && self.carried_number(sender) == self.carried_number(receiver);
+            let end = if apart { self.common(sender, receiver) } else { 0 };
+            if end > 0 {
+                flows.push(Flow { sender, receiver, start: 0, end });
             }
-            if let Some(receiver) = receiver {
-                (0..self.from.lens().len()).for_each(|sender| pair(sender, receiver));
-            }
-        } else {
-            Routes::new(self).for_each(|flow| {
-                if Some(flow.sender) == sender || Some(flow.receiver) == receiver {
-                    flows.push(flow);
-                }
-            });
+        };
+        if let Some(sender) = sender {
+            (0..self.to.lens().len()).for_each(|receiver| pair(sender, receiver));
+        }
+        if let Some(receiver) = receiver {
+            (0..self.from.lens().len()).for_each(|sender| pair(sender, receiver));
         }
         flows.sort_unstable_by_key(|flow| (flow.receiver, flow.sender, flow.start));
         flows

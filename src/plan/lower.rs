@@ -90,9 +90,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn slice(&mut self, step: &Step) {
-        let stays = step.target.mesh().contains(self.rank);
-        if !stays {
-            self.stored = None;
+        match step.target.mesh().position(self.rank) {
+            None => self.stored = None,
+            Some(position) if self.stored.is_none() => {
+                // A rank that held nothing keeps nothing: its target is empty.
+                let region = self.spread(&step.target).region(position);
+                let buffer = self.buffer(region.len());
+                self.stored = Some(Stored { buffer, region });
+            }
+            Some(_) => {}
         }
     }
 
@@ -262,11 +268,7 @@ impl<'a> Lowering<'a> {
             return Program { buffers, instructions, result: None, result_shape: Vec::new() };
         };
         let region = self.spread(target).region(position);
-        let stored = self.stored.clone().unwrap_or_else(|| {
-            // A rank that held nothing and got nothing has an empty target.
-            let buffer = self.buffer(0);
-            Stored { buffer, region: region.clone() }
-        });
+        let stored = self.stored.clone().expect("a rank of the target's mesh stores its target");
         let result = if stored.region == region {
             stored.buffer
         } else {

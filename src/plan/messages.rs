@@ -6,10 +6,11 @@ use crate::base::Region;
 use crate::mem::Window;
 use crate::mesh::Group;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Flow};
+use super::ledger::Ledger;
 use super::lower::{Lowering, Stored};
 use super::program::{BufferId, CallSpec, Instruction, Operation, Part};
-use super::relay::Relay;
+use super::relay::Passed;
 use super::spread::Spread;
 use super::step::Step;
 use super::windows::row_major_range;
@@ -34,7 +35,14 @@ struct Side<'a> {
     /// The rank's positions.
     sender: Option<usize>,
     receiver: Option<usize>,
+    party: usize,
     target: Region,
+}
+
+impl From<&Flow> for Share {
+    fn from(flow: &Flow) -> Self {
+        Self { holder: flow.sender, receiver: flow.receiver, start: flow.start, end: flow.end }
+    }
 }
 
 impl Side<'_> {
@@ -79,14 +87,13 @@ pub(crate) fn direct(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
     let plan = lowering.plan;
     let exchange = Exchange::new(&before, &after, &plan.parties, &plan.carried);
     let Some(side) = side(lowering, (&before, &after), index, step) else { return };
-    let flows = exchange.flows_of(side.sender, side.receiver);
-    let share = |flow: &super::exchange::Flow| Share {
-        holder: flow.sender,
-        receiver: flow.receiver,
-        start: flow.start,
-        end: flow.end,
+    let shares: Vec<Share> = if exchange.replicas(&before) == 1 {
+        let flows = exchange.flows_of(side.sender, side.receiver);
+        flows.iter().map(Share::from).collect()
+    } else {
+        let ledger = plan.ledgers[index].get_or_init(|| Ledger::direct(&exchange));
+        ledger.first(side.party).map(Share::from).collect()
     };
-    let shares: Vec<Share> = flows.iter().map(share).collect();
     let target = first_launch(lowering, &side, &shares);
     lowering.stored = side.receiver.map(|_| Stored { buffer: target, region: side.target });
 }
@@ -97,18 +104,10 @@ pub(crate) fn relayed(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
     let plan = lowering.plan;
     let exchange = Exchange::new(&before, &after, &plan.parties, &plan.carried);
     let Some(side) = side(lowering, (&before, &after), index, step) else { return };
-    let relay = Relay::new(&exchange).expect("the planner found a relay for the same spreads");
-    let own =
-        |share: &Share| Some(share.holder) == side.sender || Some(share.receiver) == side.receiver;
-    let first = relay.first.iter().map(|flow| Share {
-        holder: flow.sender,
-        receiver: flow.receiver,
-        start: flow.start,
-        end: flow.end,
-    });
-    let shares: Vec<Share> = first.filter(own).collect();
+    let ledger = plan.ledgers[index].get_or_init(|| Ledger::relayed(&exchange));
+    let shares: Vec<Share> = ledger.first(side.party).map(Share::from).collect();
     let passing = first_launch(lowering, &side, &shares);
-    let target = second_launch(lowering, &side, &shares, (&relay, passing));
+    let target = second_launch(lowering, &side, &shares, (ledger, passing));
     lowering.stored = side.receiver.map(|_| Stored { buffer: target, region: side.target });
 }
 
@@ -127,8 +126,9 @@ fn side<'s>(
             .expect("the parties of a plan are distinct"),
     };
     let region = receiver.map(|position| after.region(position)).unwrap_or_default();
-    sender.or(receiver)?;
-    Some(Side { before, after, group, step: index, sender, receiver, target: region })
+    let parties = &lowering.plan.parties;
+    let party = sender.or(receiver.map(|position| parties.at_target(position)))?;
+    Some(Side { before, after, group, step: index, sender, receiver, party, target: region })
 }
 
 /// What a rank keeps is copied, what it lacks is received; the buffer they end in.
@@ -166,7 +166,7 @@ fn second_launch(
     lowering: &mut Lowering<'_>,
     side: &Side<'_>,
     shares: &[Share],
-    (relay, passing): (&Relay, BufferId),
+    (ledger, passing): (&Ledger, BufferId),
 ) -> BufferId {
     let target = lowering.buffer(side.target.len());
     let mut windows = Vec::new();
@@ -184,8 +184,7 @@ fn second_launch(
         lowering.emit(Instruction::Copy { source: passing, target, from, to });
     }
     let (mut send, mut receive) = (Parts::default(), Parts::default());
-    for passed in &relay.second {
-        let &super::relay::Passed { holder, sender, receiver, start, end } = passed;
+    for &Passed { holder, sender, receiver, start, end } in ledger.second(side.party) {
         for region in side.regions(Share { holder, receiver, start, end }) {
             if Some(sender) == side.receiver {
                 let windows = lowering.windows(&region, &side.target);

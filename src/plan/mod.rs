@@ -10,6 +10,7 @@ mod collective;
 mod error;
 mod exchange;
 mod explain;
+mod ledger;
 mod lower;
 mod messages;
 mod name;

@@ -1,11 +1,14 @@
 //! A checked list of steps for all ranks.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::base::{Reduction, StableHash};
 use crate::layout::Layout;
 use crate::mesh::{Axis, Rank};
 
 use super::collective::long_axes;
 use super::exchange::Exchange;
+use super::ledger::Ledger;
 use super::name::named;
 use super::parties::Parties;
 use super::planner::{Problem, Solution};
@@ -45,6 +48,8 @@ pub struct Plan {
     pub(crate) carried: Vec<Axis>,
     pub(crate) steps: Vec<Step>,
     pub(crate) traffic: Traffic,
+    /// The messages of each step in which senders are chosen, once some rank's program needs them.
+    pub(crate) ledgers: Arc<[OnceLock<Ledger>]>,
     bound_len: usize,
     hash: u64,
 }
@@ -246,6 +251,7 @@ impl<'a> Writer<'a> {
             last.target = transition.target().clone();
         }
         let hash = self.hash(options);
+        let ledgers: Arc<[_]> = self.steps.iter().map(|_| OnceLock::new()).collect();
         Ok(Plan {
             transition: transition.clone(),
             options,
@@ -254,6 +260,7 @@ impl<'a> Writer<'a> {
             steps: self.steps,
             traffic: solution.route.traffic,
             bound_len: solution.bound_len,
+            ledgers,
             hash,
         })
     }

@@ -35,6 +35,9 @@ pub(crate) struct Solution {
     pub(crate) bound_len: usize,
 }
 
+/// More ways than this to leave an axis cut before it becomes partial are not tried.
+const MOST_ENDINGS: usize = 24;
+
 impl<'a> Problem<'a> {
     pub(crate) fn new(transition: &'a Transition) -> Result<Self, PlanError> {
         let (source, target) = (transition.source(), transition.target());
@@ -76,6 +79,9 @@ impl<'a> Problem<'a> {
         let bound_len = bound_len(&demands);
         let mut best: Option<Solution> = None;
         for cuts in self.endings(&cuts) {
+            if best.as_ref().is_some_and(|best| best.route.traffic.busiest_len() <= bound_len) {
+                break;
+            }
             let Ok(spread) = Spread::new(mesh, &cuts, self.transition.shape()) else { continue };
             let end = End { mesh, cuts: &cuts, spread: &spread };
             let route = self.route_to(end, bound_len);
@@ -108,16 +114,33 @@ impl<'a> Problem<'a> {
 
     /// The cuts from which local seeding can end in the target: along an axis that becomes partial, any
     /// cut minor to all others will do, since the rest of each rank's target is filled with the
-    /// reduction's identity.
+    /// reduction's identity. Axes that replicate before have all that they need without a cut.
     fn endings(&self, target: &Cuts) -> Vec<Cuts> {
         let mut endings = vec![target.clone()];
-        for &(axis, reduction) in &self.seeded {
-            if !self.fills(reduction) {
-                continue;
+        let replicates = |axis: Axis| {
+            self.transition.is_on_one_mesh()
+                && !self.source.holds(axis)
+                && !self.reduced.contains(&axis)
+        };
+        let cuttable = self
+            .seeded
+            .iter()
+            .filter(|&&(axis, reduction)| self.fills(reduction) && !replicates(axis));
+        if !self.reduced.is_empty() {
+            // Terms of one reduction become terms of another: their value can be cut on any dim.
+            for dim in 0..target.len() {
+                let mut cuts = target.clone();
+                cuts[dim].extend(cuttable.clone().map(|&(axis, _)| Cut::new(axis)));
+                endings.push(cuts);
             }
+            return endings;
+        }
+        for &(axis, _) in cuttable {
             for at in 0..endings.len() {
                 for dim in 0..target.len() {
-                    endings.extend(self.with_axis(&endings[at], dim, axis));
+                    if endings.len() < MOST_ENDINGS {
+                        endings.extend(self.with_axis(&endings[at], dim, axis));
+                    }
                 }
             }
         }

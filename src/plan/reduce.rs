@@ -5,8 +5,8 @@ use crate::mesh::Axis;
 
 use super::arrange::{Holes, Place, arrange, opened, places};
 use super::collective;
-use super::route::{Cost, End, Move, Route, Scene};
-use super::spread::{Cuts, Spread};
+use super::route::{Cost, End, Leg, Move, Route, Scene};
+use super::spread::{Cuts, Spread, largest_len};
 use super::traffic::Traffic;
 
 /// A source whose terms along `reduced` must be combined on the way to a goal.
@@ -52,14 +52,38 @@ impl Scene<'_> {
                 }
             }
         });
-        best.map(|(_, route)| route)
+        best.map(|(_, route)| self.relieved(partial, route))
+    }
+
+    /// The route, or one in which its last exchange is relayed if launches are left and that is better.
+    fn relieved(&self, partial: Partial<'_>, route: Route) -> Route {
+        let Some((Leg { step: Move::Exchange(..), .. }, before)) = route.legs.split_last() else {
+            return route;
+        };
+        if before.is_empty() || route.launches() >= partial.launches {
+            return route;
+        }
+        let mut relieved = Route::nothing(self.parties.len());
+        let mut cuts = partial.from.cuts.clone();
+        for leg in before {
+            if let Move::Slice(_, after) | Move::ReduceScatter(_, after) = &leg.step {
+                cuts = after.clone();
+            }
+            relieved.push(leg.step.clone(), leg.traffic.clone());
+        }
+        let mesh = partial.from.mesh;
+        let Ok(spread) = Spread::new(mesh, &cuts, self.shape) else { return route };
+        let end = End { mesh, cuts: &cuts, spread: &spread };
+        let relieved = relieved.then(self.carry(end, partial.to, 0));
+        if relieved.cost() < route.cost() { relieved } else { route }
     }
 
     fn for_each_choice(&self, partial: Partial<'_>, goal: &Cuts, mut visit: impl FnMut(&Choice)) {
         let free = collective::long_axes(partial.from.mesh, |axis| {
             !partial.from.spread.holds(axis) && !self.carried.contains(&axis)
         });
-        let options: Vec<Vec<Place>> = free.iter().map(|&axis| places(axis, goal)).collect();
+        let options: Vec<Vec<Place>> =
+            free.iter().map(|&axis| places(axis, goal, self.shape)).collect();
         let mut turn = vec![0; free.len()];
         loop {
             let mut choice = Choice::default();
@@ -107,6 +131,9 @@ impl Scene<'_> {
         if reducing + usize::from(!arrived) > partial.launches {
             return None;
         }
+        if self.largest_load(partial, choice, &cuts)? > limit {
+            return None;
+        }
         let spread = Spread::new(from.mesh, &cuts, self.shape).ok()?;
         let route = self.combine(partial, choice, &cuts, &spread)?;
         if route.traffic.busiest_len() > limit {
@@ -116,12 +143,7 @@ impl Scene<'_> {
             return Some(route);
         }
         let end = End { mesh: from.mesh, cuts: &cuts, spread: &spread };
-        let rest = if partial.launches > 2 && reducing == 1 {
-            self.carry(end, to, 0)
-        } else {
-            self.direct(end, to)
-        };
-        Some(route.then(rest))
+        Some(route.then(self.direct(end, to)))
     }
 
     /// What the busiest rank sends in the reductions at least: the mean over all ranks.
@@ -135,6 +157,21 @@ impl Scene<'_> {
         let mean = (sliced - scattered) + 2.0 * scattered * (ways - 1.0) / ways;
         // Rounded down by more than a product of floats can be off.
         (mean * (1.0 - 1e-9)).floor() as usize
+    }
+
+    /// What the rank with the largest part receives in the reductions at least.
+    fn largest_load(&self, partial: Partial<'_>, choice: &Choice, cuts: &Cuts) -> Option<usize> {
+        let mesh = partial.from.mesh;
+        let part = largest_len(mesh, cuts, self.shape)?;
+        let ways = mesh.group_len(&choice.summed);
+        let summed = 2 * (part - part.div_ceil(ways));
+        let scattered = (mesh.group_len(&choice.scattered) - 1) * part;
+        if scattered == 0 || largest_len(mesh, &opened(cuts, &choice.scattered), self.shape)? > part
+        {
+            return Some(scattered + summed);
+        }
+        // One rank gets everything: a reduce, in which it receives its part once.
+        Some(part + summed)
     }
 
     /// Slices, then combines.

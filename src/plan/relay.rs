@@ -60,12 +60,18 @@ enum Source {
 /// Loads are evened out by one message at a time; beyond this many, the rest is left as it is.
 const MOST_MOVES_PER_RANK: usize = 64;
 
+/// With more parties than this, messages are too many to move one by one; gathers relieve senders then.
+const MOST_PARTIES: usize = 64;
+
 /// A message is divided among at most so many receivers that pass it on.
 const MOST_PARTS: usize = 16;
 
 impl Relay {
-    /// Nothing if the direct exchange is best.
+    /// Nothing if the direct exchange is best, or has too many messages to look at one by one.
     pub(crate) fn new(exchange: &Exchange<'_>) -> Option<Self> {
+        if exchange.parties.len() > MOST_PARTIES {
+            return None;
+        }
         let mut desk = Desk::new(exchange);
         let floor = exchange.most_received();
         let mut moved = false;

@@ -105,6 +105,18 @@ impl Spread {
     }
 }
 
+/// Elements of the largest block that cuts give any rank; nothing if they do not fit the shape.
+pub(crate) fn largest_len(mesh: &Mesh, cuts: &Cuts, shape: &[usize]) -> Option<usize> {
+    cuts.iter().zip(shape).enumerate().try_fold(1, |largest, (dim, (cuts, &len))| {
+        if cuts.is_empty() {
+            return Some(largest * len);
+        }
+        let blocks = Blocks::new(mesh, cuts, dim, len).ok()?;
+        // Each axis cuts one dim, so some rank holds the largest block of every dim.
+        Some(largest * blocks.held().iter().map(crate::base::Intervals::len).max()?)
+    })
+}
+
 /// Steps a coordinate to the next position.
 pub(crate) fn advance(coordinate: &mut [usize], shape: &[usize]) {
     for (index, &len) in coordinate.iter_mut().zip(shape).rev() {

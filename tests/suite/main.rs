@@ -12,5 +12,6 @@ mod layers;
 mod naive;
 mod planner;
 mod properties;
+mod replay;
 mod tidy;
 mod worlds;

@@ -10,7 +10,7 @@ use reshard::{DType, Group, Reduction};
 
 /// A deadline that no test is meant to reach.
 pub(crate) const FAR: Options =
-    Options { timeout: Duration::from_secs(120), warn_after: Duration::from_secs(100) };
+    Options { timeout: Duration::from_secs(40), warn_after: Duration::from_secs(40) };
 
 /// A deadline that tests wait for.
 pub(crate) const NEAR: Options =
@@ -20,7 +20,7 @@ pub(crate) const NEAR: Options =
 pub(crate) type Ended<T> = Option<Result<T, CommError>>;
 
 /// Runs a closure on every rank of a new world, which leaves as its closure ends. Fails if that
-/// takes a minute: no test may come near the far deadline.
+/// takes half a minute: no test may come near the far deadline.
 pub(crate) fn world<T: Send>(
     world_len: usize,
     options: Options,
@@ -43,7 +43,7 @@ pub(crate) fn world<T: Send>(
         let ranks: Vec<_> = connect(world_len, options).into_iter().map(spawn).collect();
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
     });
-    assert!(now() - entered < Duration::from_secs(60), "the ranks were left waiting");
+    assert!(now() - entered < Duration::from_secs(30), "the ranks were left waiting");
     ends
 }
 
