@@ -63,6 +63,12 @@ pub enum DataError {
         /// Elements needed.
         needed: usize,
     },
+    /// Bytes that are no truth values.
+    #[error("a truth value is 0 or 1, but a byte is {byte}")]
+    NoTruthValue {
+        /// The byte.
+        byte: u8,
+    },
     /// Elements asked for as another type than theirs.
     #[error("a tensor of {dtype} was asked for as {asked}")]
     WrongType {
@@ -100,6 +106,7 @@ impl DataError {
             | DataError::OtherMesh { .. } => true,
             DataError::LocalShape { .. }
             | DataError::ElementCount { .. }
+            | DataError::NoTruthValue { .. }
             | DataError::WrongType { .. }
             | DataError::Outside { .. } => false,
         }
@@ -112,6 +119,7 @@ impl DataError {
             DataError::LocalShapes { .. }
             | DataError::LocalKinds { .. }
             | DataError::ElementCount { .. }
+            | DataError::NoTruthValue { .. }
             | DataError::WrongType { .. }
             | DataError::OtherMesh { .. } => None,
         }

@@ -6,7 +6,7 @@ use ndarray::{Array, ArrayView, Dimension};
 
 use super::{DataError, Error};
 use crate::base::{DType, Element};
-use crate::mem::Buffer;
+use crate::mem::{Buffer, BufferMut};
 
 /// An array in the memory of one rank: a shape, an element type and the elements in row-major order.
 ///
@@ -38,11 +38,13 @@ impl HostArray {
         Self::from_buffer(shape, T::DTYPE, Buffer::from_vec(elements))
     }
 
-    /// An array of this shape whose elements are the bytes of a buffer.
+    /// An array of this shape whose elements are the bytes of a buffer. They are copied only if they do
+    /// not lie where elements of the type may.
     ///
     /// # Errors
     ///
-    /// [`DataError::ElementCount`] if the shape has another number of elements.
+    /// [`DataError::ElementCount`] if the shape has another number of elements, [`DataError::NoTruthValue`]
+    /// if a truth value is neither 0 nor 1.
     pub fn from_buffer(
         shape: impl Into<Vec<usize>>,
         dtype: DType,
@@ -56,6 +58,13 @@ impl HostArray {
                 (buffer.len_bytes() / dtype.bytes(), needed.unwrap_or(usize::MAX));
             return Err(DataError::ElementCount { shape, given, needed }.into());
         }
+        if dtype == DType::Bool
+            && let Some(&byte) = buffer.as_bytes().iter().find(|&&byte| byte > 1)
+        {
+            return Err(DataError::NoTruthValue { byte }.into());
+        }
+        let aligned = buffer.as_bytes().as_ptr().addr().is_multiple_of(dtype.bytes());
+        let buffer = if aligned { buffer } else { BufferMut::copy_of(&buffer).freeze() };
         Ok(Self { shape, is_list: false, dtype, buffer })
     }
 

@@ -121,7 +121,9 @@ impl Buffer {
     /// # Ok::<(), reshard::mem::MemError>(())
     /// ```
     pub fn make_elements_mut<T: Element>(&mut self) -> Result<&mut [T], MemError> {
-        self.as_elements::<T>()?;
+        if self.as_elements::<T>()?.is_empty() {
+            return Ok(&mut []);
+        }
         let whole = self.start == 0 && self.len == self.storage.bytes().len();
         let own = whole && matches!(Arc::get_mut(&mut self.storage), Some(Storage::Host(_)));
         if !own {
@@ -223,6 +225,9 @@ impl BufferMut {
     /// As [`Buffer::as_elements`].
     pub fn as_elements_mut<T: Element>(&mut self) -> Result<&mut [T], MemError> {
         let bytes = self.host.bytes_mut();
+        if bytes.is_empty() {
+            return Ok(&mut []);
+        }
         if let Err(error) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {
             return Err(cast_error::<T>(error, bytes));
         }

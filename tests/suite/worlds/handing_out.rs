@@ -94,7 +94,7 @@ fn scalars_empty_arrays_and_every_type_go_out() {
     run(2, |world| {
         let on = world.on(&mesh);
         let scalar = on.distribute(Source::Rank(1), || HostArray::new([], vec![7u8]), "R")?;
-        assert_eq!(scalar.local::<u8>()?.into_scalar(), &7);
+        assert_eq!(scalar.to_local_vec::<u8>()?, [7]);
         let empty =
             on.distribute(Source::Rank(1), || HostArray::new([0, 3], vec![0i64; 0]), "S(1)")?;
         assert_eq!(empty.local_shape()?, [0, [2, 1][world.rank()]]);

@@ -137,6 +137,26 @@ fn arrays_in_any_order_are_read_row_by_row() {
 }
 
 #[test]
+fn bytes_of_any_source_become_elements() {
+    let bytes = reshard::mem::Buffer::from_elements(&[9u8, 1, 0, 0, 0, 2, 0, 0, 0, 9]);
+    let unaligned = bytes.slice(1..9);
+    let array = reshard::HostArray::from_buffer([2], DType::I32, unaligned.clone()).unwrap();
+    assert_eq!(array.buffer().as_elements::<i32>().unwrap().len(), 2);
+    assert_eq!(array.buffer().as_bytes(), unaligned.as_bytes());
+    let kept = reshard::HostArray::from_buffer([8], DType::U8, unaligned.clone()).unwrap();
+    assert!(kept.buffer().same_storage(&bytes));
+    let wrong = |result: Result<reshard::HostArray, Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        wrong(reshard::HostArray::from_buffer([8], DType::Bool, unaligned.clone())),
+        "a truth value is 0 or 1, but a byte is 2"
+    );
+    assert_eq!(
+        wrong(reshard::HostArray::from_buffer([3], DType::I32, unaligned)),
+        "2 elements are given for a tensor of shape [3], which has 3"
+    );
+}
+
+#[test]
 fn writing_copies_what_is_shared() {
     let mesh = mesh([("a", 2)]);
     run(2, |world| {
