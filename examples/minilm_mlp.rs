@@ -142,7 +142,10 @@ fn array(file: &SafeTensors<'_>, name: &str) -> Result<ArrayD<f32>, Error> {
 
 fn largest(numbers: impl Iterator<Item = f32>) -> f32 {
     // A NaN is larger than anything: it must not pass for a small difference.
-    numbers.map(f32::abs).fold(0.0, |most, number| {
-        if most.is_nan() || number <= most { most } else { number }
-    })
+    numbers.map(f32::abs).fold(
+        0.0,
+        |most, number| {
+            if most.is_nan() || number <= most { most } else { number }
+        },
+    )
 }

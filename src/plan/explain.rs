@@ -178,7 +178,8 @@ peak          448 KiB (458752 bytes) of tensors at once on the fullest rank";
 
     #[test]
     fn a_step_between_meshes_counts_ranks() {
-        let (from, to) = (Mesh::new([("a", 1)]).unwrap(), Mesh::with_ranks([("b", 1)], [1]).unwrap());
+        let (from, to) =
+            (Mesh::new([("a", 1)]).unwrap(), Mesh::with_ranks([("b", 1)], [1]).unwrap());
         let (from, to) = (Layout::replicated(&from, 1), Layout::replicated(&to, 1));
         let transition = Transition::new(from, to, [2], DType::U8).unwrap();
         let plan = plan(&transition, &PlanOptions::default()).unwrap();
