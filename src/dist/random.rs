@@ -29,6 +29,7 @@ pub(super) fn write(dtype: DType, word: u64, element: &mut [u8]) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
 mod tests {
     use super::*;
 

@@ -58,14 +58,14 @@ impl DistTensor {
         local: Option<Buffer>,
     ) -> Result<Self, Error> {
         layout.check(shape, dtype)?;
-        let local_shape = match layout.mesh().contains(world.rank()) {
-            true => layout.region(shape, world.rank())?.local_shape(),
-            false => Vec::new(),
+        let (rank, bytes) = (world.rank(), dtype.bytes());
+        let (local_shape, needed) = match layout.mesh().contains(rank) {
+            true => {
+                let region = layout.region(shape, rank)?;
+                (region.local_shape(), Some(region.len() * bytes))
+            }
+            false => (Vec::new(), None),
         };
-        let needed = layout
-            .mesh()
-            .contains(world.rank())
-            .then(|| local_shape.iter().product::<usize>() * dtype.bytes());
         let given = local.as_ref().map(Buffer::len_bytes);
         if given != needed {
             let what = format!("a tensor of {dtype} {shape:?} under {layout}");

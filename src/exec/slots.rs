@@ -87,3 +87,38 @@ impl<'a> Slots<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
+mod tests {
+    use super::*;
+
+    fn id(index: usize) -> BufferId {
+        [BufferId::SOURCE, BufferId(1), BufferId(2)][index]
+    }
+
+    #[test]
+    fn a_buffer_takes_writes_until_it_is_read() {
+        let mut slots = Slots::new(&[1, 2, 0], &Buffer::from_elements(&[5u8])).unwrap();
+        slots.write(id(1)).unwrap().as_bytes_mut()[0] = 7;
+        let mut taken = slots.take(id(1)).unwrap();
+        taken.as_bytes_mut()[1] = 8;
+        slots.put(id(1), taken);
+        assert_eq!(slots.read(id(1)).unwrap().as_bytes(), [7, 8]);
+        assert!(matches!(slots.write(id(1)), Err(ExecError::Frozen { buffer: 1 })));
+        assert!(matches!(slots.write(id(0)), Err(ExecError::Frozen { buffer: 0 })));
+        assert_eq!(slots.read(id(2)).unwrap().len_bytes(), 0);
+    }
+
+    #[test]
+    fn programs_that_do_not_fit_are_errors() {
+        let source = Buffer::from_elements(&[1u8, 2, 3, 4]);
+        assert!(matches!(Slots::new(&[5], &source), Err(ExecError::Memory(_))));
+        let mut slots = Slots::new(&[4, 3, 3], &source).unwrap();
+        let unwritten = slots.read(id(1));
+        assert!(matches!(unwritten, Err(ExecError::Unwritten { buffer: 1, len_bytes: 3 })));
+        assert!(matches!(slots.view(id(0), id(1), 2), Err(ExecError::Memory(_))));
+        slots.view(id(0), id(2), 1).unwrap();
+        assert_eq!(slots.read(id(2)).unwrap().as_bytes(), [2, 3, 4]);
+    }
+}

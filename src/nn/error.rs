@@ -1,5 +1,7 @@
 //! What can be wrong with a layer's parameters or input.
 
+use std::sync::Arc;
+
 use crate::dist;
 use crate::layout::LayoutError;
 use crate::mesh::MeshError;
@@ -76,7 +78,7 @@ impl From<LayerError> for dist::Error {
             LayerError::Dist(error) => error,
             LayerError::Parameter { .. }
             | LayerError::Ndim { .. }
-            | LayerError::BiasLength { .. } => Self::caller(error),
+            | LayerError::BiasLength { .. } => Self::Operands(Arc::new(error)),
         }
     }
 }

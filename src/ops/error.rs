@@ -1,6 +1,7 @@
 //! What can be wrong with the operands of an operation.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::base::{DType, Reduction};
 use crate::dist;
@@ -219,7 +220,7 @@ impl From<OpError> for dist::Error {
         match error {
             OpError::Layout(error) => error.into(),
             OpError::Dist(error) => error,
-            error => Self::caller(error),
+            error => Self::Operands(Arc::new(error)),
         }
     }
 }

@@ -220,6 +220,7 @@ impl Entry {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
 mod tests {
     use super::*;
     use crate::base::DType;

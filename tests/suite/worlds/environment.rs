@@ -42,7 +42,8 @@ fn a_clean_environment_runs_threads() {
 
 #[test]
 fn launchers_and_bad_time_limits_are_errors_that_name_them() {
-    let table: [(&[(&str, &str)], &[&str]); 5] = [
+    type Variables = &'static [(&'static str, &'static str)];
+    let table: [(Variables, &[&str]); 5] = [
         (&[("RANK", "1"), ("WORLD_SIZE", "2")], &["Torchrun", "WORLD_SIZE", "nccl"]),
         (&[("PMI_RANK", "1"), ("PMI_SIZE", "2")], &["Hydra", "PMI_SIZE", "mpi"]),
         (

@@ -6,7 +6,7 @@ use reshard::{Error, ErrorClass, HostArray, Mesh};
 use super::{each, errors, mesh, run};
 
 /// The global shape that all ranks of the mesh infer from local shapes, by position.
-fn inferred(mesh: &Mesh, layout: &str, locals: &[&[usize]]) -> Result<Vec<usize>, DataError> {
+fn inferred(mesh: &Mesh, layout: &str, locals: &[&[usize]]) -> Result<Vec<usize>, Box<DataError>> {
     let results = each(mesh.len(), |world| {
         let shape = locals[mesh.position(world.rank()).unwrap()].to_vec();
         let local = HostArray::new(shape.clone(), vec![1.5f32; shape.iter().product()])?;
@@ -19,7 +19,7 @@ fn inferred(mesh: &Mesh, layout: &str, locals: &[&[usize]]) -> Result<Vec<usize>
         Err(error) => {
             assert_eq!(error.class(), ErrorClass::Agreed, "{error}");
             let Error::Data(data) = error else { panic!("{error}") };
-            Err(*data)
+            Err(data)
         }
     });
     let first = results.next().unwrap();
@@ -55,7 +55,7 @@ fn lengths_that_fit_no_law_are_every_ranks_error() {
     );
     let fits_not = |layout: &str, locals: &[&[usize]]| {
         let error = inferred(&line, layout, locals).unwrap_err();
-        let DataError::LocalShapes { given, dim, .. } = error else { panic!("{error}") };
+        let DataError::LocalShapes { given, dim, .. } = *error else { panic!("{error}") };
         assert_eq!(given, locals);
         dim
     };
@@ -70,7 +70,7 @@ fn lengths_that_fit_no_law_are_every_ranks_error() {
 fn parts_of_different_kinds_are_every_ranks_error() {
     let line = mesh([("a", 2)]);
     let dims = inferred(&line, "S(0)", &[&[2, 2], &[4]]).unwrap_err();
-    assert!(matches!(dims, DataError::LocalKinds { .. }), "{dims}");
+    assert!(matches!(*dims, DataError::LocalKinds { .. }), "{dims}");
     let results = each(2, |world| match world.rank() {
         0 => world.on(&line).from_local_inferred("S(0)", vec![1.0f32]),
         _ => world.on(&line).from_local_inferred("S(0)", vec![1i32]),

@@ -82,7 +82,8 @@ fn values_cross_threads_and_errors_keep_their_kind() {
 #[test]
 fn a_mesh_of_ranks_that_do_not_exist_is_an_error_everywhere() {
     let (large, small) = (mesh([("a", 3)]), mesh([("a", 2)]));
-    let makes: [fn(&World, &Mesh) -> Result<DistTensor, Error>; 3] = [
+    type Make = fn(&World, &Mesh) -> Result<DistTensor, Error>;
+    let makes: [Make; 3] = [
         |world, mesh| world.on(mesh).zeros::<f32>([4], "S(0)"),
         |world, mesh| world.on(mesh).from_local_inferred("S(0)", vec![1.0f32]),
         |world, mesh| world.on(mesh).distribute(reshard::Source::Rank(0), || vec![1.0f32], "S(0)"),
