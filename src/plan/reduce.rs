@@ -116,12 +116,17 @@ impl Scene<'_> {
             return Some(route);
         }
         let end = End { mesh: from.mesh, cuts: &cuts, spread: &spread };
-        let rest = if partial.launches > 2 && reducing == 1 {
-            self.carry(end, to, 0)
-        } else {
-            self.direct(end, to)
-        };
-        Some(route.then(rest))
+        let direct = self.direct(end, to);
+        // What is received stays as it is, however the sending is evened out.
+        let received = route.traffic.received_len.iter().zip(&direct.traffic.received_len);
+        let least = received.map(|(first, second)| first + second).max().unwrap_or(0);
+        if least > limit {
+            return None;
+        }
+        if partial.launches > 2 && reducing == 1 && least < limit {
+            return Some(route.then(self.relieved(direct, (end, to), 0)));
+        }
+        Some(route.then(direct))
     }
 
     /// What the busiest rank sends in the reductions at least: the mean over all ranks.
