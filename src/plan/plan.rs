@@ -45,7 +45,7 @@ pub struct Plan {
     pub(crate) carried: Vec<Axis>,
     pub(crate) steps: Vec<Step>,
     pub(crate) traffic: Traffic,
-    bound_len: usize,
+    pub(crate) bound_len: usize,
     hash: u64,
 }
 
