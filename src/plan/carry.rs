@@ -7,19 +7,29 @@ use super::exchange::Exchange;
 use super::relay::Relay;
 use super::route::{End, Move, Route, Scene};
 use super::spread::Spread;
+use super::traffic::Traffic;
 
 impl Scene<'_> {
     /// The best route between two ends; `floor` is a load that no route can be below, so that one that
     /// comes to it needs no rival.
     pub(crate) fn carry(&self, from: End<'_>, to: End<'_>, floor: usize) -> Route {
-        let mut best = self.direct(from, to);
+        self.relieved(self.direct(from, to), (from, to), floor)
+    }
+
+    /// The direct route, or one that sends what it sends from more ranks.
+    pub(crate) fn relieved(
+        &self,
+        direct: Route,
+        (from, to): (End<'_>, End<'_>),
+        floor: usize,
+    ) -> Route {
+        let mut best = direct;
         // One exchange receives no more than each rank lacks, so only what is sent can be relieved; a
         // second launch is not worth a sixteenth of it.
         let floor = best.traffic.received_len.iter().copied().max().unwrap_or(0).max(floor);
         if best.cost().0 <= floor + floor / 16 {
             return best;
         }
-        let relayed = self.relayed(from, to);
         // Where elements have many receivers, their sender is relieved if receivers pass them on.
         let free: Vec<_> = to
             .mesh
@@ -37,7 +47,12 @@ impl Scene<'_> {
                 cuts[dim].extend(axes.map(|(_, &axis)| Cut::new(axis)));
                 let Ok(spread) = Spread::new(to.mesh, &cuts, self.shape) else { continue };
                 let relay = End { mesh: to.mesh, cuts: &cuts, spread: &spread };
-                let first = self.direct(from, relay);
+                let mut first = self.direct(from, relay);
+                if first.legs.is_empty() {
+                    // Nothing moves, but the second leg starts from other cuts.
+                    let nothing = Traffic::none(self.parties.len());
+                    first.push(Move::Slice(to.mesh.clone(), cuts.clone()), nothing);
+                }
                 if first.traffic.busiest_len() >= best.cost().0 {
                     continue;
                 }
@@ -47,7 +62,10 @@ impl Scene<'_> {
                 }
             }
         }
-        match relayed {
+        if best.cost().0 <= floor {
+            return best;
+        }
+        match self.relayed(from, to) {
             Some(relayed) if relayed.cost() < best.cost() => relayed,
             Some(_) | None => best,
         }

@@ -4,17 +4,26 @@
 
 use crate::mesh::{Axis, Mesh};
 
+use super::parties::Parties;
 use super::spread::Spread;
 use super::traffic::Traffic;
 
-/// Ring all-gather: every rank passes on each part but its successor's.
+/// Ring all-gather: every rank passes on each part but its successor's. If one rank of each group
+/// holds everything, it is a broadcast, pipelined along the ring. Positions are those of the target's
+/// mesh.
 ///
 /// # Source
 ///
 /// Thakur, Rabenseifner, Gropp: *Optimization of Collective Communication Operations in MPICH*,
 /// 2005, section 4.1.
-pub(crate) fn all_gather(from: &Spread, to: &Spread, axes: &[Axis], traffic: &mut Traffic) {
+pub(crate) fn all_gather(
+    (from, to): (&Spread, &Spread),
+    axes: &[Axis],
+    parties: &Parties,
+    traffic: &mut Traffic,
+) {
     let (mesh, hops) = (from.mesh(), from.mesh().group_len(axes) - 1);
+    let from_one = is_from_one(from, to);
     for (position, &len) in from.lens().iter().enumerate() {
         let whole = to.lens()[position];
         if whole == 0 {
@@ -22,9 +31,17 @@ pub(crate) fn all_gather(from: &Spread, to: &Spread, axes: &[Axis], traffic: &mu
         }
         let number = mesh.number_in_group(axes, position);
         let next = mesh.member_of_group(axes, position, (number + 1) % (hops + 1));
-        traffic.send(position, whole - from.lens()[next], hops);
-        traffic.receive(position, whole - len, hops);
+        let (sent, received) = (whole - from.lens()[next], whole - len);
+        let messages = |len: usize| if from_one { usize::from(len > 0) } else { hops };
+        let party = parties.at_target(position);
+        traffic.send(party, sent, messages(sent));
+        traffic.receive(party, received, messages(received));
     }
+}
+
+/// Whether one rank of each group holds all that the group gathers.
+pub(crate) fn is_from_one(from: &Spread, to: &Spread) -> bool {
+    from.lens().iter().zip(to.lens()).all(|(part, whole)| part == whole || *part == 0)
 }
 
 /// Pairwise reduce-scatter: every rank sends each other rank that rank's part of its term. If one

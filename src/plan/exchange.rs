@@ -64,6 +64,12 @@ impl<'a> Exchange<'a> {
         len
     }
 
+    /// The party at a position of the mesh before. An exchange on one mesh is on the target's: a
+    /// transition between two has moved there already.
+    pub(crate) fn sending_party(&self, sender: usize) -> usize {
+        if self.on_one_mesh { self.parties.at_target(sender) } else { sender }
+    }
+
     /// The position in the source mesh of the rank at a position of the target mesh.
     pub(crate) fn source_of(&self, receiver: usize) -> Option<usize> {
         if self.on_one_mesh {
@@ -113,7 +119,8 @@ impl<'a> Exchange<'a> {
         } else {
             Routes::new(self).for_each(|flow| {
                 let receiver = self.parties.at_target(flow.receiver);
-                traffic.message(flow.sender, receiver, flow.end - flow.start);
+                let sender = self.sending_party(flow.sender);
+                traffic.message(sender, receiver, flow.end - flow.start);
             });
         }
         traffic
@@ -127,7 +134,7 @@ impl<'a> Exchange<'a> {
             for (overlap, &before) in self.overlaps.iter().zip(self.from.indices(sender)) {
                 messages *= overlap.met_after(before);
             }
-            traffic.send(sender, len * copies, messages);
+            traffic.send(self.sending_party(sender), len * copies, messages);
         }
         for (receiver, &len) in self.to.lens().iter().enumerate() {
             let mut messages = 1;

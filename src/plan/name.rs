@@ -3,6 +3,7 @@
 use crate::layout::Cut;
 use crate::mesh::Axis;
 
+use super::collective::is_from_one;
 use super::exchange::Exchange;
 use super::route::{End, gathered_axes, sole_broadcast};
 use super::routes::Routes;
@@ -20,8 +21,7 @@ pub(crate) fn named(
         return (between_meshes(exchange, traffic), Vec::new());
     }
     if let Some(axes) = gathered_axes(from, to) {
-        let all_or_none = |(part, whole): (&usize, &usize)| part == whole || *part == 0;
-        let from_one = from.spread.lens().iter().zip(to.spread.lens()).all(all_or_none);
+        let from_one = is_from_one(from.spread, to.spread);
         return (if from_one { StepKind::Broadcast } else { StepKind::AllGather }, axes);
     }
     let axes = moving_axes(exchange, from, to);

@@ -50,7 +50,7 @@ pub struct Plan {
     pub(crate) traffic: Traffic,
     /// The messages of each step in which senders are chosen, once some rank's program needs them.
     pub(crate) ledgers: Arc<[OnceLock<Ledger>]>,
-    bound_len: usize,
+    pub(crate) bound_len: usize,
     hash: u64,
 }
 

@@ -52,11 +52,11 @@ impl Scene<'_> {
                 }
             }
         });
-        best.map(|(_, route)| self.relieved(partial, route))
+        best.map(|(_, route)| self.with_ending_relieved(partial, route))
     }
 
     /// The route, or one in which its last exchange is relayed if launches are left and that is better.
-    fn relieved(&self, partial: Partial<'_>, route: Route) -> Route {
+    fn with_ending_relieved(&self, partial: Partial<'_>, route: Route) -> Route {
         let Some((Leg { step: Move::Exchange(..), .. }, before)) = route.legs.split_last() else {
             return route;
         };

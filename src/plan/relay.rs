@@ -89,8 +89,8 @@ impl Relay {
         let party = |position| exchange.parties.at_target(position);
         let mut pairs: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
         for flow in &self.first {
-            *pairs.entry((0, flow.sender, party(flow.receiver))).or_default() +=
-                flow.end - flow.start;
+            let pair = (0, exchange.sending_party(flow.sender), party(flow.receiver));
+            *pairs.entry(pair).or_default() += flow.end - flow.start;
         }
         for passed in &self.second {
             let pair = (1, party(passed.sender), party(passed.receiver));
@@ -155,8 +155,9 @@ impl<'a> Desk<'a> {
         let index = self.messages.len();
         self.cells[message.cell].flows.push(index);
         if message.passed_by.is_none() {
-            self.sent[message.flow.sender] += message.len();
-            self.by_sender[message.flow.sender].push(index);
+            let sender = self.exchange.sending_party(message.flow.sender);
+            self.sent[sender] += message.len();
+            self.by_sender[sender].push(index);
         }
         self.messages.push(message);
     }
@@ -169,7 +170,11 @@ impl<'a> Desk<'a> {
         if self.sent[order[0]] <= floor {
             return false;
         }
+        let least = self.sent[order[order.len() - 1]];
         for sender in order {
+            if self.sent[sender] <= least + 1 {
+                return false;
+            }
             if let Some((load, index, passer)) = self.relief_of(sender) {
                 let spare = (self.sent[sender] - load) / 2;
                 self.pass_on(index, passer, spare.clamp(1, self.messages[index].len()));
@@ -196,11 +201,12 @@ impl<'a> Desk<'a> {
                 && other.flow.start <= message.flow.start
                 && message.flow.end <= other.flow.end
         };
+        let before = self.sent[self.exchange.sending_party(message.flow.sender)];
         let others = self.cells[message.cell].flows.iter().map(|&other| &self.messages[other]);
         let option = |other: &Message| {
             let receiver = other.flow.receiver;
             let load = self.sent[self.exchange.parties.at_target(receiver)];
-            (load + 1 < self.sent[message.flow.sender]).then_some((other.is_source, load, receiver))
+            (load + 1 < before).then_some((other.is_source, load, receiver))
         };
         let best = others.filter(covers).filter_map(option).min();
         best.map(|(_, load, receiver)| (load, index, receiver))
@@ -209,8 +215,9 @@ impl<'a> Desk<'a> {
     fn pass_on(&mut self, index: usize, passer: usize, len: usize) {
         let message = self.messages[index];
         let at = message.flow.start + len;
-        self.sent[message.flow.sender] -= message.len();
-        self.by_sender[message.flow.sender].retain(|&other| other != index);
+        let sender = self.exchange.sending_party(message.flow.sender);
+        self.sent[sender] -= message.len();
+        self.by_sender[sender].retain(|&other| other != index);
         self.messages[index].flow.end = at;
         self.messages[index].passed_by = Some(passer);
         self.sent[self.exchange.parties.at_target(passer)] += len;

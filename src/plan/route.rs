@@ -105,7 +105,8 @@ impl Scene<'_> {
         match gathered_axes(from, to) {
             Some(axes) if from.mesh == to.mesh => {
                 if !axes.is_empty() {
-                    collective::all_gather(from.spread, to.spread, &axes, &mut traffic);
+                    let spreads = (from.spread, to.spread);
+                    collective::all_gather(spreads, &axes, self.parties, &mut traffic);
                 }
             }
             Some(_) | None => {
