@@ -55,8 +55,8 @@ fn compare(block: &Block, ranks: usize, output: Output) -> Result<(), Error> {
     println!("\n--- tp={ranks}, {name}");
     let features: Vec<usize> = ran.iter().map(|rank| rank.features).collect();
     println!("hidden features on each rank: {features:?}");
-    println!("leaving the block: {}", ran[0].leaving);
-    println!("to have it whole:  {}", ran[0].gathering);
+    println!("leaving the block:{}", ran[0].leaving);
+    println!("to have it whole:{}", ran[0].gathering);
     let scale = largest(block.expected.iter().copied());
     let off = |rank: &Ran| largest((&rank.whole - &block.expected).into_iter());
     let worst = largest(ran.iter().map(off));
@@ -120,14 +120,19 @@ impl Block {
     }
 }
 
-/// The steps of a plan, one after another, and how near it is to the least possible.
+/// The steps of a plan, one a line, and how near it is to the least possible.
 fn summary(plan: &Plan) -> String {
     if plan.steps().is_empty() {
-        return "nothing moves".to_owned();
+        return " nothing moves".to_owned();
     }
-    let steps: Vec<String> = plan.steps().iter().map(ToString::to_string).collect();
-    let (busiest, bound) = (plan.busiest_bytes(), plan.bound_bytes());
-    format!("{}; busiest rank {busiest} B, lower bound {bound} B", steps.join("; then "))
+    let mut lines = String::new();
+    for step in plan.steps() {
+        lines += &format!("\n    {step}");
+    }
+    match plan.ratio() {
+        Some(1.0) => lines + "; no plan moves less",
+        Some(_) | None => format!("{lines}; at least {} B must move", plan.bound_bytes()),
+    }
 }
 
 fn array(file: &SafeTensors<'_>, name: &str) -> Result<ArrayD<f32>, Error> {

@@ -99,5 +99,8 @@ fn numbers(rows: usize, columns: usize, seed: usize) -> Array2<f32> {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| format!("    {line}").trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

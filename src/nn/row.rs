@@ -23,7 +23,8 @@ pub enum Output {
     #[default]
     Replicate,
     /// Every rank gets a block of this dim of their sum: a reduce-scatter. With the dim of the sequence
-    /// this is sequence parallelism. A negative dim counts from the end.
+    /// this is sequence parallelism. A negative dim counts from the end. Axes that cut the dim already
+    /// stay the major ones.
     Shard(isize),
     /// They stay terms: no communication.
     Partial,

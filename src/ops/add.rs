@@ -53,7 +53,7 @@ pub fn add(a: &DistTensor, b: &DistTensor) -> Result<DistTensor, OpError> {
     added(ADD, [(OPERANDS[0], a), (OPERANDS[1], b)])
 }
 
-/// `x` + `value`, with the value rounded to the element type first. Local; the layout stays. On a partial
+/// `x` + `value`, with the value made an element by [`Element::from_f64`] first. Local; the layout stays. On a partial
 /// tensor the value counts once, as in [`add`].
 ///
 /// # Errors

@@ -29,8 +29,7 @@ pub(super) fn one_dtype(
     operation: &'static str,
     [(left, a), (right, b)]: [(&'static str, &DistTensor); 2],
 ) -> Result<DType, OpError> {
-    let [own, other] = [a, b].map(|tensor| std::ptr::from_ref(tensor.world().communicator()));
-    if !std::ptr::addr_eq(own, other) {
+    if !a.world().is(b.world()) {
         return Err(OpError::Worlds { operation, left, right });
     }
     let (left_dtype, right_dtype) = (a.dtype(), b.dtype());

@@ -133,9 +133,9 @@ mod tests {
         let expected = "\
 [tp, -] + P(sum: dp) -> [-, dp] of bf16 [64, 4096] on dp=2, tp=4
 
-step  does            by        along  ranks  layout                           sent     received  messages
+step  does            by        along  ranks  layout                            sent     received  messages
 1     reduce_scatter  pairwise  dp     2      [tp, -] + P(sum: dp) -> [tp, dp]  64 KiB   64 KiB    1
-2     all_gather      ring      tp     4      [tp, dp] -> [-, dp]              192 KiB  192 KiB   3
+2     all_gather      ring      tp     4      [tp, dp] -> [-, dp]               192 KiB  192 KiB   3
 
 busiest rank  sends 256 KiB (262144 bytes), receives 256 KiB (262144 bytes)
 lower bound   256 KiB (262144 bytes), ratio 1.000: no plan moves less

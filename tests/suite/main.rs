@@ -7,6 +7,7 @@ mod conformance;
 mod faults;
 mod golden;
 mod exhaustive;
+mod executed;
 mod layouts;
 mod layers;
 mod naive;

@@ -136,7 +136,7 @@ impl Drawn {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn matmul_is_the_product(drawn in drawn(), seed in 0u64..1000) {
@@ -224,7 +224,7 @@ fn an_empty_contraction_gives_zeros() {
     let mesh = Mesh::new(x.axes()).unwrap();
     let locals = World::run(4, |world| {
         let [x, w] = [tensor::<f32>(world, &mesh, &x, 5)?, tensor::<f32>(world, &mesh, &w, 6)?];
-        Ok(ops::matmul(&x, &w)?.to_local_vec::<f32>()?)
+        ops::matmul(&x, &w)?.to_local_vec::<f32>()
     });
     assert_eq!(locals.unwrap()[3], [0.0; 6]);
 }

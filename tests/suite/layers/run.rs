@@ -54,7 +54,7 @@ pub(super) fn wide<T: Element>(elements: &[T]) -> Vec<f64> {
 /// The product of `x` [rows, k] and `w` [k, n], element by element.
 pub(super) fn product(x: &[f64], w: &Array2<f64>) -> Vec<f64> {
     let (k, n) = w.dim();
-    let rows = if k == 0 { 0 } else { x.len() / k };
+    let rows = x.len().checked_div(k).unwrap_or(0);
     let element = |row: usize, column: usize| (0..k).map(|i| x[row * k + i] * w[[i, column]]).sum();
     (0..rows * n).map(|at| element(at / n, at % n)).collect()
 }
