@@ -161,6 +161,11 @@ impl World {
         PlanOptions::default()
     }
 
+    /// Whether both are what one rank of one world holds.
+    pub(crate) fn is(&self, other: &World) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Makes calls, after all that were begun before.
     pub(super) fn in_turn<T>(
         &self,
