@@ -240,27 +240,27 @@ mod tests {
     #[test]
     fn the_least_recently_used_plan_goes_out() {
         let cache = PlanCache::new(2);
-        let (first, second) = (plan_of(&cache, "R", 4), plan_of(&cache, "R", 5));
-        assert!(Arc::ptr_eq(&first, &plan_of(&cache, "R", 4)));
+        let (first, second) = (plan_of(&cache, "R, R", 4), plan_of(&cache, "R, R", 5));
+        assert!(Arc::ptr_eq(&first, &plan_of(&cache, "R, R", 4)));
         let _third = plan_of(&cache, "b=S(0)", 4);
         assert_eq!(cache.len(), 2);
-        assert!(Arc::ptr_eq(&first, &plan_of(&cache, "R", 4)));
-        assert!(!Arc::ptr_eq(&second, &plan_of(&cache, "R", 5)));
+        assert!(Arc::ptr_eq(&first, &plan_of(&cache, "R, R", 4)));
+        assert!(!Arc::ptr_eq(&second, &plan_of(&cache, "R, R", 5)));
     }
 
     #[test]
     fn a_cache_without_room_keeps_nothing() {
         let cache = PlanCache::new(0);
-        let first = plan_of(&cache, "R", 4);
+        let first = plan_of(&cache, "R, R", 4);
         assert!(cache.is_empty());
-        assert!(!Arc::ptr_eq(&first, &plan_of(&cache, "R", 4)));
+        assert!(!Arc::ptr_eq(&first, &plan_of(&cache, "R, R", 4)));
     }
 
     #[test]
     fn programs_are_made_once_for_each_rank() {
         let cache = PlanCache::default();
         let lowered = |rank| {
-            cache.lowered(&transition("R", 6), PlanOptions::default(), rank).unwrap().program
+            cache.lowered(&transition("R, R", 6), PlanOptions::default(), rank).unwrap().program
         };
         let (zero, one) = (lowered(0), lowered(1));
         assert!(Arc::ptr_eq(&zero, &lowered(0)));
@@ -273,7 +273,7 @@ mod tests {
         let cache = PlanCache::default();
         let plans: Vec<Arc<Plan>> = std::thread::scope(|scope| {
             let threads: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| plan_of(&cache, "R", 64))).collect();
+                (0..8).map(|_| scope.spawn(|| plan_of(&cache, "R, R", 64))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(plans.iter().all(|plan| Arc::ptr_eq(plan, &plans[0])));
