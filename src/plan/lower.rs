@@ -90,9 +90,14 @@ impl<'a> Lowering<'a> {
     }
 
     fn slice(&mut self, step: &Step) {
-        let stays = step.target.mesh().contains(self.rank);
-        if !stays {
+        let Some(position) = step.target.mesh().position(self.rank) else {
             self.stored = None;
+            return;
+        };
+        if self.stored.is_none() {
+            // New to the mesh, so it holds nothing, and the source outside its mesh is empty.
+            let region = self.spread(&step.target).region(position);
+            self.stored = Some(Stored { buffer: BufferId::SOURCE, region });
         }
     }
 
