@@ -94,10 +94,8 @@ pub(crate) fn direct(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
 /// Two groups of messages: from those that hold, then from receivers that pass on.
 pub(crate) fn relayed(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
     let (before, after) = (lowering.spread(&step.source), lowering.spread(&step.target));
-    let plan = lowering.plan;
-    let exchange = Exchange::new(&before, &after, &plan.parties, &plan.carried);
     let Some(side) = side(lowering, (&before, &after), index, step) else { return };
-    let relay = Relay::new(&exchange).expect("the planner found a relay for the same spreads");
+    let Some(relay) = &step.relay else { return };
     let own =
         |share: &Share| Some(share.holder) == side.sender || Some(share.receiver) == side.receiver;
     let first = relay.first.iter().map(|flow| Share {
@@ -108,7 +106,7 @@ pub(crate) fn relayed(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
     });
     let shares: Vec<Share> = first.filter(own).collect();
     let passing = first_launch(lowering, &side, &shares);
-    let target = second_launch(lowering, &side, &shares, (&relay, passing));
+    let target = second_launch(lowering, &side, &shares, (relay, passing));
     lowering.stored = side.receiver.map(|_| Stored { buffer: target, region: side.target });
 }
 
