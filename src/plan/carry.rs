@@ -1,6 +1,8 @@
 //! Routes without partial axes: one exchange, or an exchange and a gather where that relieves the
 //! busiest rank.
 
+use std::sync::Arc;
+
 use crate::layout::Cut;
 
 use super::exchange::Exchange;
@@ -76,7 +78,8 @@ impl Scene<'_> {
         let exchange = Exchange::new(from.spread, to.spread, self.parties, self.carried);
         let relay = Relay::new(&exchange)?;
         let mut route = Route::nothing(self.parties.len());
-        route.push(Move::Relay(to.mesh.clone(), to.cuts.clone()), relay.traffic(&exchange));
+        let traffic = relay.traffic(&exchange);
+        route.push(Move::Relay(to.mesh.clone(), to.cuts.clone(), Arc::new(relay)), traffic);
         Some(route)
     }
 }

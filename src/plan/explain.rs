@@ -113,6 +113,7 @@ fn exact(bytes: usize) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that unwraps fails, which is its job")]
 mod tests {
     use super::*;
     use crate::base::DType;

@@ -24,9 +24,8 @@ impl Ledger {
     }
 
     /// A relayed exchange.
-    pub(crate) fn relayed(exchange: &Exchange<'_>) -> Self {
-        let relay = Relay::new(exchange).expect("the planner found a relay for the same spreads");
-        Self::new(exchange, relay.first, relay.second)
+    pub(crate) fn relayed(exchange: &Exchange<'_>, relay: &Relay) -> Self {
+        Self::new(exchange, relay.first.clone(), relay.second.clone())
     }
 
     fn new(exchange: &Exchange<'_>, first: Vec<Flow>, second: Vec<Passed>) -> Self {

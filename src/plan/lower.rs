@@ -90,15 +90,14 @@ impl<'a> Lowering<'a> {
     }
 
     fn slice(&mut self, step: &Step) {
-        match step.target.mesh().position(self.rank) {
-            None => self.stored = None,
-            Some(position) if self.stored.is_none() => {
-                // A rank that held nothing keeps nothing: its target is empty.
-                let region = self.spread(&step.target).region(position);
-                let buffer = self.buffer(region.len());
-                self.stored = Some(Stored { buffer, region });
-            }
-            Some(_) => {}
+        let Some(position) = step.target.mesh().position(self.rank) else {
+            self.stored = None;
+            return;
+        };
+        if self.stored.is_none() {
+            // New to the mesh, so it holds nothing, and the source outside its mesh is empty.
+            let region = self.spread(&step.target).region(position);
+            self.stored = Some(Stored { buffer: BufferId::SOURCE, region });
         }
     }
 

@@ -101,10 +101,11 @@ pub(crate) fn direct(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
 /// Two groups of messages: from those that hold, then from receivers that pass on.
 pub(crate) fn relayed(lowering: &mut Lowering<'_>, index: usize, step: &Step) {
     let (before, after) = (lowering.spread(&step.source), lowering.spread(&step.target));
-    let plan = lowering.plan;
-    let exchange = Exchange::new(&before, &after, &plan.parties, &plan.carried);
     let Some(side) = side(lowering, (&before, &after), index, step) else { return };
-    let ledger = plan.ledgers[index].get_or_init(|| Ledger::relayed(&exchange));
+    let plan = lowering.plan;
+    let Some(relay) = &step.relay else { return };
+    let exchange = Exchange::new(&before, &after, &plan.parties, &plan.carried);
+    let ledger = plan.ledgers[index].get_or_init(|| Ledger::relayed(&exchange, relay));
     let shares: Vec<Share> = ledger.first(side.party).map(Share::from).collect();
     let passing = first_launch(lowering, &side, &shares);
     let target = second_launch(lowering, &side, &shares, (ledger, passing));

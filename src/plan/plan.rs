@@ -308,12 +308,14 @@ impl<'a> Writer<'a> {
                 let (kind, axes) = self.name(&layout, cuts, &leg.traffic)?;
                 self.push(kind, axes, layout, Some(&leg.traffic));
             }
-            Move::Relay(mesh, cuts) => {
+            Move::Relay(mesh, cuts, relay) => {
                 let one_mesh = mesh == self.layout.mesh();
                 let axes = if one_mesh { self.free_to_move() } else { Vec::new() };
                 let layout = layout_of(mesh, cuts, &self.partial);
                 self.push(StepKind::Exchange, axes, layout, Some(&leg.traffic));
-                self.steps.last_mut().expect("one was pushed").algorithm = Algorithm::Relay;
+                let step = self.steps.last_mut().expect("one was pushed");
+                step.algorithm = Algorithm::Relay;
+                step.relay = Some(relay.clone());
             }
         }
         Ok(())
@@ -364,6 +366,7 @@ impl<'a> Writer<'a> {
             target,
             traffic,
             element_bytes,
+            relay: None,
         });
     }
 

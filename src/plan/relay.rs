@@ -13,7 +13,7 @@ use super::routes::Routes;
 use super::traffic::Traffic;
 
 /// A relayed exchange, in two launches.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relay {
     /// From those that hold.
     pub(crate) first: Vec<Flow>,
@@ -56,6 +56,9 @@ enum Source {
     Yes,
     No,
 }
+
+/// Whether a rank passes the message on to others already, its load, its position in the target mesh.
+type Passer = (Source, usize, usize);
 
 /// Loads are evened out by one message at a time; beyond this many, the rest is left as it is.
 const MOST_MOVES_PER_RANK: usize = 64;
@@ -184,32 +187,51 @@ impl<'a> Desk<'a> {
         false
     }
 
-    /// The message of a sender that the least busy rank can pass on, if that makes loads more even.
+    /// The message of a sender that the least busy rank can pass on, if that makes loads more even:
+    /// that rank's load, the message and the rank.
     fn relief_of(&self, sender: usize) -> Option<(usize, usize, usize)> {
-        let movable = |index: &&usize| self.messages[**index].is_source == Source::No;
-        let options = self.by_sender[sender].iter().filter(movable);
-        options.filter_map(|&index| self.passer(index)).min()
+        let mut best = None;
+        // Messages of the same elements differ only in whom they must not be passed on by.
+        let mut passers: BTreeMap<(usize, usize, usize), [Option<Passer>; 2]> = BTreeMap::new();
+        for &index in &self.by_sender[sender] {
+            let message = &self.messages[index];
+            if message.is_source == Source::Yes {
+                continue;
+            }
+            let key = (message.cell, message.flow.start, message.flow.end);
+            let two = passers.entry(key).or_insert_with(|| self.passers(message, sender));
+            let mut others = two.iter().flatten();
+            if let Some(&(_, load, receiver)) = others.find(|p| p.2 != message.flow.receiver) {
+                let relief = (load, index, receiver);
+                best = Some(best.map_or(relief, |best: (usize, usize, usize)| best.min(relief)));
+            }
+        }
+        best
     }
 
-    /// The least busy rank that gets all of a message directly too and so can pass it on, with its load
-    /// before: one that passes it on to others already, if that makes loads more even.
-    fn passer(&self, index: usize) -> Option<(usize, usize, usize)> {
-        let message = &self.messages[index];
-        let covers = |other: &&Message| {
-            other.passed_by.is_none()
-                && other.flow.receiver != message.flow.receiver
-                && other.flow.start <= message.flow.start
-                && message.flow.end <= other.flow.end
-        };
-        let before = self.sent[self.exchange.sending_party(message.flow.sender)];
-        let others = self.cells[message.cell].flows.iter().map(|&other| &self.messages[other]);
-        let option = |other: &Message| {
+    /// The two best ranks of those that get all of a message directly, if passing it on makes loads
+    /// more even: those that pass it on to others already, then the least busy.
+    fn passers(&self, message: &Message, sender: usize) -> [Option<Passer>; 2] {
+        let (flow, before) = (message.flow, self.sent[sender]);
+        let [mut first, mut second]: [Option<Passer>; 2] = [None, None];
+        for &other in &self.cells[message.cell].flows {
+            let other = &self.messages[other];
+            let covers = other.flow.start <= flow.start && flow.end <= other.flow.end;
             let receiver = other.flow.receiver;
             let load = self.sent[self.exchange.parties.at_target(receiver)];
-            (load + 1 < before).then_some((other.is_source, load, receiver))
-        };
-        let best = others.filter(covers).filter_map(option).min();
-        best.map(|(_, load, receiver)| (load, index, receiver))
+            if other.passed_by.is_some() || !covers || load + 1 >= before {
+                continue;
+            }
+            let found = (other.is_source, load, receiver);
+            match first {
+                Some(best) if best.2 == receiver => first = Some(best.min(found)),
+                Some(best) if best <= found => {
+                    second = Some(second.map_or(found, |next| next.min(found)));
+                }
+                Some(_) | None => (first, second) = (Some(found), first),
+            }
+        }
+        [first, second]
     }
 
     fn pass_on(&mut self, index: usize, passer: usize, len: usize) {

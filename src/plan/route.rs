@@ -1,11 +1,14 @@
 //! Moves between spreads, evaluated but not yet written out as steps.
 
+use std::sync::Arc;
+
 use crate::layout::Layout;
 use crate::mesh::{Axis, Mesh};
 
 use super::collective;
 use super::exchange::Exchange;
 use super::parties::Parties;
+use super::relay::Relay;
 use super::spread::{Cuts, Spread};
 use super::traffic::Traffic;
 
@@ -36,7 +39,7 @@ pub(crate) enum Move {
     /// Every element goes where the target wants it, which is on this mesh.
     Exchange(Mesh, Cuts),
     /// The same in two launches, receivers passing on to others.
-    Relay(Mesh, Cuts),
+    Relay(Mesh, Cuts, Arc<Relay>),
 }
 
 impl Move {

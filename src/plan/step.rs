@@ -1,10 +1,12 @@
 //! One collective or local move of a plan.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::layout::Layout;
 use crate::mesh::Axis;
 
+use super::relay::Relay;
 use super::traffic::Traffic;
 
 /// One collective or local move, for all ranks.
@@ -18,6 +20,8 @@ pub struct Step {
     pub(crate) target: Layout,
     pub(crate) traffic: Traffic,
     pub(crate) element_bytes: usize,
+    /// Who passes on what, if the step is relayed.
+    pub(crate) relay: Option<Arc<Relay>>,
 }
 
 /// What a step does.

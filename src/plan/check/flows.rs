@@ -7,7 +7,6 @@ use super::view::View;
 use super::{Promise, promise, sample};
 use crate::plan::Algorithm;
 use crate::plan::exchange::{Exchange, Flow};
-use crate::plan::relay::Relay;
 use crate::plan::routes::Routes;
 use crate::plan::spread::{Spread, cuts_of};
 
@@ -49,7 +48,7 @@ pub(super) fn once(view: &View<'_>) -> Promise {
     if direct {
         flows(&exchange, &mut send);
     } else {
-        let relay = Relay::new(&exchange).ok_or_else(|| "has nothing to pass on".to_owned())?;
+        let relay = view.step.relay.as_ref().ok_or_else(|| "has nothing to pass on".to_owned())?;
         relay.first.iter().copied().for_each(&mut send);
         let after = |position: usize| view.after.mesh().ranks()[position];
         second.extend(relay.second.iter().map(|passed| Delivery {

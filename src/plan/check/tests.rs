@@ -255,3 +255,28 @@ fn calls_agree_across_ranks() {
         broken_program(pair, resized, "disagree: the first sends windows of [3]");
     }
 }
+
+/// Changes what is passed on in a relayed exchange.
+#[track_caller]
+fn broken_relay(change: impl FnOnce(&mut crate::plan::relay::Relay), broken: &str) {
+    let mut plan = planned("[-, a.b]", "[b, -]", [5, 3]);
+    let programs = all_programs(&plan);
+    let mut relay = plan.steps[0].relay.as_deref().unwrap().clone();
+    change(&mut relay);
+    plan.steps[0].relay = Some(std::sync::Arc::new(relay));
+    reports(replay(&plan, &programs), broken);
+}
+
+#[test]
+fn every_element_that_is_lacked_arrives_once() {
+    broken_relay(|relay| relay.first.truncate(relay.first.len() - 1), "what it did not get");
+    broken_relay(|relay| relay.second.truncate(relay.second.len() - 1), "elements of the");
+    broken_relay(|relay| relay.second.push(relay.second[0]), "elements of the");
+    broken_relay(|relay| relay.first[0].end += 9, "sends elements 0..");
+    broken_relay(|relay| relay.first[0].receiver = relay.first[0].sender, "sends elements 0..");
+    broken_relay(|relay| relay.second[0].sender = relay.second[0].receiver, "pass on to rank");
+    let mut plan = planned("[-, a.b]", "[b, -]", [5, 3]);
+    let programs = all_programs(&plan);
+    plan.steps[0].relay = None;
+    reports(replay(&plan, &programs), "has nothing to pass on");
+}

@@ -95,9 +95,12 @@ pub(super) fn early_return() {
     run(4, |world| world.on(&mesh).zeros::<f32>([8], "S(0)")?.redistribute("R"));
 }
 
+/// What one rank does while the others do something else.
+type Own = fn(&World, &Mesh) -> Result<(), Error>;
+
 pub(super) fn mismatched_calls() {
     let mesh = mesh([("a", 3)]);
-    let mismatched = |own: fn(&World, &Mesh) -> Result<(), Error>| {
+    let mismatched = |own: Own| {
         let world = World::builder(3).timeout(Duration::from_secs(60));
         world
             .run_each(|world| match world.rank() {
@@ -107,7 +110,7 @@ pub(super) fn mismatched_calls() {
             .unwrap()
     };
     // Rank 2 asks for a call that moves nothing, and for one that moves something else.
-    let asked: [fn(&World, &Mesh) -> Result<(), Error>; 2] = [
+    let asked: [Own; 2] = [
         |world, mesh| world.on(mesh).zeros::<f32>([9], "S(0)")?.redistribute("S(0)").map(|_| ()),
         |world, mesh| world.on(mesh).zeros::<f32>([9], "S(0)")?.redistribute("R").map(|_| ()),
     ];

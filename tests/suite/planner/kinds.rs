@@ -115,3 +115,14 @@ fn receivers_relay() {
     assert_eq!((step.kind(), step.algorithm()), (StepKind::Exchange, Algorithm::Relay));
     assert_eq!((plan.launches(), plan.ratio()), (2, Some(1.0)));
 }
+
+/// A rank that a slice brings into the mesh holds nothing yet, and takes part in the gather all the same.
+#[test]
+fn ranks_new_to_the_mesh_gather() {
+    let target = Mesh::new([("x", 6), ("y", 6)]).unwrap();
+    let from = Layout::parse(&mesh(&[8]), 2, "S(1)").unwrap();
+    let to = Layout::parse(&target, 2, "[-, -] + P(min: x, y)").unwrap();
+    let plan = planned(&from, &to, &[1, 9]);
+    plan.check().unwrap();
+    assert_eq!(plan.program(35).result_shape(), [1, 9]);
+}

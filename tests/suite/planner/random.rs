@@ -71,7 +71,7 @@ fn len(layout: &Layout, shape: &[usize], rank: Rank) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn plans_are_sound(plan in plans()) {
