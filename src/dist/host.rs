@@ -90,7 +90,8 @@ impl HostArray {
     /// elements.
     pub(super) fn fits(&self, shape: &[usize]) -> bool {
         self.shape == shape
-            || (self.is_list && self.shape.iter().product::<usize>() == shape.iter().product())
+            || (self.is_list
+                && self.shape.iter().product::<usize>() == shape.iter().product::<usize>())
     }
 
     fn list(dtype: DType, buffer: Buffer) -> Self {

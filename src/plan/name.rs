@@ -39,14 +39,14 @@ pub(crate) fn named(
 
 fn between_meshes(exchange: &Exchange<'_>, traffic: &Traffic) -> StepKind {
     let count = |messages: &[usize]| messages.iter().filter(|&&messages| messages > 0).count();
-    let (senders, receivers) = (count(&traffic.sent_messages), count(&traffic.received_messages));
-    if sole_broadcast(exchange).is_some() && receivers > 1 {
+    let holders = |lens: &[usize]| lens.iter().filter(|&&len| len > 0).count();
+    if sole_broadcast(exchange).is_some() && count(&traffic.received_messages) > 1 {
         StepKind::Broadcast
     } else if traffic.busiest_messages() <= 1 {
         StepKind::SendRecv
-    } else if senders == 1 && exchange.replicas(exchange.to) == 1 {
+    } else if holders(exchange.from.lens()) == 1 && exchange.replicas(exchange.to) == 1 {
         StepKind::Scatter
-    } else if receivers == 1 {
+    } else if holders(exchange.to.lens()) == 1 {
         StepKind::Gather
     } else {
         StepKind::Exchange

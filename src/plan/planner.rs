@@ -122,20 +122,17 @@ impl<'a> Problem<'a> {
                 && !self.source.holds(axis)
                 && !self.reduced.contains(&axis)
         };
-        let cuttable = self
-            .seeded
-            .iter()
-            .filter(|&&(axis, reduction)| self.fills(reduction) && !replicates(axis));
+        let fillable = self.seeded.iter().filter(|&&(_, reduction)| self.fills(reduction));
         if !self.reduced.is_empty() {
-            // Terms of one reduction become terms of another: their value can be cut on any dim.
+            // Terms must be combined first; their value can be cut on any dim, which is less to combine.
             for dim in 0..target.len() {
                 let mut cuts = target.clone();
-                cuts[dim].extend(cuttable.clone().map(|&(axis, _)| Cut::new(axis)));
+                cuts[dim].extend(fillable.clone().map(|&(axis, _)| Cut::new(axis)));
                 endings.push(cuts);
             }
             return endings;
         }
-        for &(axis, _) in cuttable {
+        for &(axis, _) in fillable.filter(|&&(axis, _)| !replicates(axis)) {
             for at in 0..endings.len() {
                 for dim in 0..target.len() {
                     if endings.len() < MOST_ENDINGS {

@@ -5,7 +5,7 @@ use crate::mesh::Axis;
 
 use super::arrange::{Holes, Place, arrange, opened, places};
 use super::collective;
-use super::route::{Cost, End, Leg, Move, Route, Scene};
+use super::route::{Cost, End, Move, Route, Scene};
 use super::spread::{Cuts, Spread, largest_len};
 use super::traffic::Traffic;
 
@@ -52,30 +52,7 @@ impl Scene<'_> {
                 }
             }
         });
-        best.map(|(_, route)| self.with_ending_relieved(partial, route))
-    }
-
-    /// The route, or one in which its last exchange is relayed if launches are left and that is better.
-    fn with_ending_relieved(&self, partial: Partial<'_>, route: Route) -> Route {
-        let Some((Leg { step: Move::Exchange(..), .. }, before)) = route.legs.split_last() else {
-            return route;
-        };
-        if before.is_empty() || route.launches() >= partial.launches {
-            return route;
-        }
-        let mut relieved = Route::nothing(self.parties.len());
-        let mut cuts = partial.from.cuts.clone();
-        for leg in before {
-            if let Move::Slice(_, after) | Move::ReduceScatter(_, after) = &leg.step {
-                cuts = after.clone();
-            }
-            relieved.push(leg.step.clone(), leg.traffic.clone());
-        }
-        let mesh = partial.from.mesh;
-        let Ok(spread) = Spread::new(mesh, &cuts, self.shape) else { return route };
-        let end = End { mesh, cuts: &cuts, spread: &spread };
-        let relieved = relieved.then(self.carry(end, partial.to, 0));
-        if relieved.cost() < route.cost() { relieved } else { route }
+        best.map(|(_, route)| route)
     }
 
     fn for_each_choice(&self, partial: Partial<'_>, goal: &Cuts, mut visit: impl FnMut(&Choice)) {
@@ -143,7 +120,17 @@ impl Scene<'_> {
             return Some(route);
         }
         let end = End { mesh: from.mesh, cuts: &cuts, spread: &spread };
-        Some(route.then(self.direct(end, to)))
+        let direct = self.direct(end, to);
+        // What is received stays as it is, however the sending is evened out.
+        let received = route.traffic.received_len.iter().zip(&direct.traffic.received_len);
+        let least = received.map(|(first, second)| first + second).max().unwrap_or(0);
+        if least > limit {
+            return None;
+        }
+        if partial.launches > 2 && reducing == 1 && least < limit {
+            return Some(route.then(self.relieved(direct, (end, to), 0)));
+        }
+        Some(route.then(direct))
     }
 
     /// What the busiest rank sends in the reductions at least: the mean over all ranks.
