@@ -15,7 +15,7 @@ const BIAS: Parameter =
     Parameter { layer: LAYER, name: "bias", ndim: 1, placed: Placed::Sharded(0) };
 
 /// A linear layer, `y = x · wᵀ + b`, whose outputs are divided among the ranks along an axis: each holds
-/// some rows of the weight [out, in] and the same elements of the bias [out].
+/// some rows of the weight `[out, in]` and the same elements of the bias `[out]`.
 ///
 /// The input [.., in] is replicated along the axis; the output [.., out] is sharded along it on its last
 /// dim. Nothing communicates. The axis need not divide the number of outputs.
@@ -50,7 +50,7 @@ pub struct ColumnParallelLinear {
 }
 
 impl ColumnParallelLinear {
-    /// The layer of a weight [out, in] that is sharded along `axis` on dim 0, without bias.
+    /// The layer of a weight `[out, in]` that is sharded along `axis` on dim 0, without bias.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl ColumnParallelLinear {
         Ok(Self { axis, weight, bias: None })
     }
 
-    /// The layer of a full weight [out, in], of which every rank takes its rows.
+    /// The layer of a full weight `[out, in]`, of which every rank takes its rows.
     ///
     /// # Communication
     ///
@@ -80,7 +80,7 @@ impl ColumnParallelLinear {
         Self::new(axis, on.distribute(source, weight, layout)?)
     }
 
-    /// The layer with a bias [out] that is sharded along the axis.
+    /// The layer with a bias `[out]` that is sharded along the axis.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl ColumnParallelLinear {
         Ok(Self { bias: Some(bias), ..self })
     }
 
-    /// The layer with a full bias [out], of which every rank takes its elements.
+    /// The layer with a full bias `[out]`, of which every rank takes its elements.
     ///
     /// # Communication
     ///
@@ -140,13 +140,13 @@ impl ColumnParallelLinear {
         &self.axis
     }
 
-    /// The weight [out, in].
+    /// The weight `[out, in]`.
     #[must_use]
     pub fn weight(&self) -> &DistTensor {
         &self.weight
     }
 
-    /// The bias [out], if there is one.
+    /// The bias `[out]`, if there is one.
     #[must_use]
     pub fn bias(&self) -> Option<&DistTensor> {
         self.bias.as_ref()

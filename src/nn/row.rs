@@ -31,7 +31,7 @@ pub enum Output {
 }
 
 /// A linear layer, `y = x · wᵀ + b`, whose inputs are divided among the ranks along an axis: each holds
-/// some columns of the weight [out, in], and all hold the bias [out].
+/// some columns of the weight `[out, in]`, and all hold the bias `[out]`.
 ///
 /// The input [.., in] is sharded along the axis on its last dim, as a
 /// [`ColumnParallelLinear`](super::ColumnParallelLinear) leaves it. Each rank computes a term of the
@@ -74,7 +74,7 @@ pub struct RowParallelLinear {
 }
 
 impl RowParallelLinear {
-    /// The layer of a weight [out, in] that is sharded along `axis` on dim 1, without bias and with a
+    /// The layer of a weight `[out, in]` that is sharded along `axis` on dim 1, without bias and with a
     /// replicated output.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl RowParallelLinear {
         Ok(Self { axis, weight, bias: None, output: Output::default() })
     }
 
-    /// The layer of a full weight [out, in], of which every rank takes its columns.
+    /// The layer of a full weight `[out, in]`, of which every rank takes its columns.
     ///
     /// # Communication
     ///
@@ -105,7 +105,7 @@ impl RowParallelLinear {
         Self::new(axis, on.distribute(source, weight, layout)?)
     }
 
-    /// The layer with a bias [out] that is replicated along the axis.
+    /// The layer with a bias `[out]` that is replicated along the axis.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl RowParallelLinear {
         Ok(Self { bias: Some(bias), ..self })
     }
 
-    /// The layer with a full bias [out], which every rank takes.
+    /// The layer with a full bias `[out]`, which every rank takes.
     ///
     /// # Communication
     ///
@@ -202,13 +202,13 @@ impl RowParallelLinear {
         &self.axis
     }
 
-    /// The weight [out, in].
+    /// The weight `[out, in]`.
     #[must_use]
     pub fn weight(&self) -> &DistTensor {
         &self.weight
     }
 
-    /// The bias [out], if there is one.
+    /// The bias `[out]`, if there is one.
     #[must_use]
     pub fn bias(&self) -> Option<&DistTensor> {
         self.bias.as_ref()

@@ -68,7 +68,7 @@ pub fn matmul(x: &DistTensor, w: &DistTensor) -> Result<DistTensor, OpError> {
     product(MATMUL, OPERANDS, &Labels::matmul(x.ndim()), [x, w], Weight::InOut)
 }
 
-/// `x` [.., m, k] times the transpose of `w` [n, k], as PyTorch stores weights, plus a bias [n]:
+/// `x` `[.., m, k]` times the transpose of `w` `[n, k]`, as PyTorch stores weights, plus a bias `[n]`:
 /// [.., m, n]. Local; the layout of the result is [`linear_layout`]. Where the result is partial, a
 /// replicated bias counts once.
 ///
