@@ -123,6 +123,9 @@ impl<'a> Problem<'a> {
                 && !self.reduced.contains(&axis)
         };
         let fillable = self.seeded.iter().filter(|&&(_, reduction)| self.fills(reduction));
+        if fillable.clone().next().is_none() {
+            return endings;
+        }
         if !self.reduced.is_empty() {
             // Terms must be combined first; their value can be cut on any dim, which is less to combine.
             for dim in 0..target.len() {
