@@ -7,7 +7,7 @@ use reshard::{Error, Mesh, Source, World, ops};
 
 fn main() -> Result<(), Error> {
     let mesh = Mesh::new([("dp", 2), ("tp", 2)])?;
-    // Threads here; under a launcher, one process for each rank.
+    // Threads; under torchrun, mpirun or srun an error for now, never threads by mistake.
     World::run_or_env(4, |world| {
         let on = world.on(&mesh);
         // The same numbers in any layout.

@@ -30,7 +30,7 @@ use crate::plan::PlanError;
 /// assert_eq!(error.to_string(), "no space left");
 /// assert_eq!(error.class(), ErrorClass::Own);
 /// ```
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No such layout, or it does not fit the tensor.
@@ -106,6 +106,13 @@ pub enum ErrorClass {
     Own,
     /// Bytes may have moved; every rank that takes part has an error that names the cause.
     Moved,
+}
+
+/// The message, since that is what `fn main() -> Result<(), Error>` and `unwrap` print.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -18,7 +18,7 @@ pub enum LayoutError {
     Mesh(#[from] MeshError),
     /// A list must have one placement an axis.
     #[error(
-        "{given} placements are given for a mesh of {needed} axes ({mesh}); give one an axis, `R` where nothing is cut"
+        "{given} placements are given for a mesh of {needed} axes ({mesh}); give one an axis, `R` where nothing is cut, or name the axes that do something, as in `dp=S(0)`"
     )]
     PlacementCount {
         /// Placements given.

@@ -91,7 +91,7 @@ fn text_that_is_no_layout() {
 fn layouts_that_cannot_be() {
     assert_eq!(
         refused(2, "S(0)"),
-        "1 placements are given for a mesh of 2 axes (dp=2, tp=4); give one an axis, `R` where nothing is cut"
+        "1 placements are given for a mesh of 2 axes (dp=2, tp=4); give one an axis, `R` where nothing is cut, or name the axes that do something, as in `dp=S(0)`"
     );
     assert_eq!(refused(2, "R, S(2)"), "axis `tp` shards dim 2 of a tensor of 2 dims");
     assert_eq!(refused(2, "dp=S(-3)"), "axis `dp` shards dim -3 of a tensor of 2 dims");

@@ -44,14 +44,14 @@ fn a_clean_environment_runs_threads() {
 fn launchers_and_bad_time_limits_are_errors_that_name_them() {
     type Variables = &'static [(&'static str, &'static str)];
     let table: [(Variables, &[&str]); 5] = [
-        (&[("RANK", "1"), ("WORLD_SIZE", "2")], &["Torchrun", "WORLD_SIZE", "nccl"]),
+        (&[("RANK", "1"), ("WORLD_SIZE", "2")], &["torchrun", "WORLD_SIZE", "nccl"]),
         (&[("PMI_RANK", "1"), ("PMI_SIZE", "2")], &["Hydra", "PMI_SIZE", "mpi"]),
         (
             &[("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "2")],
-            &["OpenMpi", "OMPI_COMM_WORLD_RANK", "mpi"],
+            &["Open MPI", "OMPI_COMM_WORLD_RANK", "mpi"],
         ),
-        (&[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")], &["Srun", "SLURM_PROCID", "mpi"]),
-        (&[("RESHARD_TIMEOUT", "soon")], &["Timeout", "soon"]),
+        (&[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2")], &["srun", "SLURM_PROCID", "mpi"]),
+        (&[("RESHARD_TIMEOUT", "soon")], &["RESHARD_TIMEOUT", "soon"]),
     ];
     for (variables, words) in table {
         let output = child(variables);
