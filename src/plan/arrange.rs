@@ -23,15 +23,22 @@ pub(crate) enum Holes {
     Left,
 }
 
-/// The places worth trying for an axis: its slot in the goal first.
-pub(crate) fn places(axis: Axis, goal: &Cuts, shape: &[usize]) -> Vec<Place> {
+/// The places worth trying for an axis: its slot in the goal first, if that is open.
+pub(crate) fn places(axis: Axis, base: &Cuts, goal: &Cuts, shape: &[usize]) -> Vec<Place> {
     if shape.contains(&0) {
         return vec![Place::Nowhere];
     }
     let in_dim = |cuts: &[Cut]| cuts.iter().any(|cut| cut.is_held() && cut.axis() == axis);
-    let slot = goal.iter().position(|cuts| in_dim(cuts)).map(Place::Slot);
+    let slot = goal.iter().position(|cuts| in_dim(cuts));
+    let slot = slot.filter(|&dim| follows(&base[dim], &goal[dim])).map(Place::Slot);
     let minor = (0..goal.len()).map(Place::Minor);
     slot.into_iter().chain(minor).chain([Place::Nowhere]).collect()
+}
+
+/// Whether the goal begins as the base does, but for holes that it fills.
+fn follows(base: &[Cut], goal: &[Cut]) -> bool {
+    let opens = |(base, goal): (&Cut, &Cut)| base == goal || *base == goal.clone().not_held();
+    base.len() <= goal.len() && base.iter().zip(goal).all(opens)
 }
 
 /// The cuts of `base` with further axes placed, or nothing if one has no slot there: `base`'s axes stay
@@ -55,8 +62,7 @@ fn arrange_dim(
 ) -> Option<smallvec::SmallVec<[Cut; 2]>> {
     let to_slot = |axis: Axis| placed.contains(&(axis, Place::Slot(dim)));
     let has_slots = placed.iter().any(|&(_, place)| place == Place::Slot(dim));
-    let opens = |(base, goal): (&Cut, &Cut)| base == goal || *base == goal.clone().not_held();
-    let follows = base.len() <= goal.len() && base.iter().zip(goal).all(opens);
+    let follows = follows(base, goal);
     if has_slots && !follows {
         return None;
     }

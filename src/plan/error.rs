@@ -15,6 +15,16 @@ pub enum PlanError {
         /// What does not fit.
         error: LayoutError,
     },
+    /// More elements on all ranks together than a machine word counts.
+    #[error(
+        "a tensor of shape {shape:?} on {ranks} ranks has more elements in all than can be counted"
+    )]
+    TooLarge {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Ranks of both meshes.
+        ranks: usize,
+    },
     /// Only linear reductions have an adjoint.
     #[error(
         "{reduction} is not linear, so a transition from or to it has no adjoint; only sum and avg have one"

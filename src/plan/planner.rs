@@ -122,7 +122,7 @@ impl<'a> Problem<'a> {
                 && !self.source.holds(axis)
                 && !self.reduced.contains(&axis)
         };
-        let fillable = self.seeded.iter().filter(|&&(_, reduction)| self.fills(reduction));
+        let fillable = self.seeded.iter().filter(|&&(_, reduction)| Self::fills(reduction));
         if fillable.clone().next().is_none() {
             return endings;
         }
@@ -148,10 +148,10 @@ impl<'a> Problem<'a> {
     }
 
     /// Whether the elements that a rank does not have may be filled with the identity. An average would
-    /// have to scale the others up, which can overflow 16-bit floats of 5 exponent bits.
-    fn fills(&self, reduction: Reduction) -> bool {
+    /// have to scale the others up, which can overflow.
+    fn fills(reduction: Reduction) -> bool {
         match reduction {
-            Reduction::Avg => self.transition.dtype() != DType::F16,
+            Reduction::Avg => false,
             Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => true,
         }
     }
@@ -190,8 +190,10 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Whether an axis that is partial on both sides can stay as it is, but for a local factor. Sums become
-/// averages by a factor that can overflow 16-bit floats of 5 exponent bits; those go through the value.
+/// Whether an axis that is partial on both sides can stay as it is, but for a local factor. Averages
+/// become sums by a division; the reverse could overflow and goes through the value, and so do floats of
+/// 5 exponent bits, whose small terms a division would lose.
 fn carries(from: Reduction, to: Reduction, dtype: DType) -> bool {
-    from == to || (from.is_linear() && to.is_linear() && dtype != DType::F16)
+    let divides = from == Reduction::Avg && to == Reduction::Sum && dtype != DType::F16;
+    from == to || divides
 }

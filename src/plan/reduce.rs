@@ -31,6 +31,9 @@ struct Choice {
     sliced: Vec<Axis>,
 }
 
+/// More ways to combine than these are not tried.
+const MOST_CHOICES: usize = 16_384;
+
 impl Scene<'_> {
     /// The best route that combines terms, if any has few enough launches.
     pub(crate) fn reduce(&self, partial: Partial<'_>) -> Option<Route> {
@@ -60,7 +63,8 @@ impl Scene<'_> {
             !partial.from.spread.holds(axis) && !self.carried.contains(&axis)
         });
         let options: Vec<Vec<Place>> =
-            free.iter().map(|&axis| places(axis, goal, self.shape)).collect();
+            free.iter().map(|&axis| places(axis, partial.from.cuts, goal, self.shape)).collect();
+        let options = within_reason(options);
         let mut turn = vec![0; free.len()];
         loop {
             let mut choice = Choice::default();
@@ -79,7 +83,8 @@ impl Scene<'_> {
             visit(&choice);
             let Some(next) = (0..turn.len()).rev().find(|&at| turn[at] + 1 < options[at].len())
             else {
-                return;
+                // Shortened lists may lack the one choice that always works.
+                return visit(&Choice { summed: partial.reduced.to_vec(), ..Choice::default() });
             };
             turn[next] += 1;
             turn[next + 1..].fill(0);
@@ -189,4 +194,27 @@ impl Scene<'_> {
         }
         Some(route)
     }
+}
+
+/// With many axes, only the first places of each are tried beside none, so that planning ends.
+fn within_reason(options: Vec<Vec<Place>>) -> Vec<Vec<Place>> {
+    let count = |options: &[Vec<Place>]| {
+        options.iter().fold(1usize, |count, places| count.saturating_mul(places.len()))
+    };
+    let shortened = |options: Vec<Vec<Place>>, len: usize| -> Vec<Vec<Place>> {
+        let shorten = |places: Vec<Place>| match places.as_slice() {
+            [first, second, .., last] if len == 3 => vec![*first, *second, *last],
+            [first, .., last] if len >= 2 => vec![*first, *last],
+            [first, ..] => vec![*first],
+            [] => Vec::new(),
+        };
+        options.into_iter().map(shorten).collect()
+    };
+    let mut options = options;
+    for len in [3, 2, 1] {
+        if count(&options) > MOST_CHOICES {
+            options = shortened(options, len);
+        }
+    }
+    options
 }

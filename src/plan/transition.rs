@@ -37,7 +37,8 @@ impl Transition {
     ///
     /// # Errors
     ///
-    /// [`PlanError::Layout`] if a layout does not fit the shape or the element type.
+    /// [`PlanError::Layout`] if a layout does not fit the shape or the element type,
+    /// [`PlanError::TooLarge`] if what all ranks hold cannot be counted.
     pub fn new(
         source: Layout,
         target: Layout,
@@ -50,6 +51,13 @@ impl Transition {
         };
         fits("source", &source)?;
         fits("target", &target)?;
+        // Counts of a plan add up what all ranks send: twice the tensor for each rank at most, each way.
+        let ranks = source.mesh().len() + target.mesh().len();
+        let counts =
+            shape.iter().try_fold(4 * ranks, |counts, &len| counts.checked_mul(len.max(1)));
+        if counts.is_none() {
+            return Err(PlanError::TooLarge { shape, ranks });
+        }
         Ok(Self { source, target, shape, dtype })
     }
 

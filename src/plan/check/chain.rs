@@ -61,16 +61,17 @@ pub(super) fn ends(plan: &Plan, stages: &[Stage<'_>]) -> Promise {
     Ok(())
 }
 
-/// Axes partial on both sides by one reduction, or by sum and average where a factor is exact.
+/// Axes partial on both sides by one reduction, or by an average that becomes a sum.
 fn carried(plan: &Plan) -> Vec<Axis> {
     let transition = plan.transition();
     let (source, target) = (transition.source(), transition.target());
     if source.mesh() != target.mesh() {
         return Vec::new();
     }
-    let linear = |reduction| matches!(reduction, Reduction::Sum | Reduction::Avg);
-    let agree =
-        |from, to| from == to || (linear(from) && linear(to) && transition.dtype() != DType::F16);
+    let agree = |from, to| {
+        from == to
+            || ((from, to) == (Reduction::Avg, Reduction::Sum) && transition.dtype() != DType::F16)
+    };
     let stays = |&&(axis, from): &&(Axis, Reduction)| {
         let mut after = target.partial().iter();
         source.mesh().axis_len(axis) > 1

@@ -6,7 +6,7 @@ use reshard::{Layout, Mesh};
 use super::{kinds, mesh, planned};
 
 /// Mesh, from, to, kinds of the steps; of a tensor of [16, 16].
-const ON_ONE_MESH: [(&[usize], &str, &str, &str); 40] = [
+const ON_ONE_MESH: [(&[usize], &str, &str, &str); 41] = [
     (&[4], "S(0)", "R", "all_gather"),
     (&[4], "R", "S(0)", "slice"),
     (&[4], "P(sum)", "R", "all_reduce"),
@@ -21,7 +21,8 @@ const ON_ONE_MESH: [(&[usize], &str, &str, &str); 40] = [
     (&[4], "S(0)", "S(0; sizes=1,3,5,7)", "all_to_all"),
     (&[4], "R", "P(sum)", "seed"),
     (&[4], "S(0)", "P(sum)", "seed"),
-    (&[4], "P(sum)", "P(avg)", "scale"),
+    (&[4], "P(avg)", "P(sum)", "scale"),
+    (&[4], "P(sum)", "P(avg)", "all_reduce, seed"),
     (&[4], "P(sum)", "P(max)", "reduce_scatter, seed"),
     (&[4], "R", "R", ""),
     (&[4], "S(0)", "S(-2)", ""),
@@ -42,7 +43,7 @@ const ON_ONE_MESH: [(&[usize], &str, &str, &str); 40] = [
     (&[2, 2], "P(sum), S(1)", "S(0), R", "reduce_scatter, all_gather"),
     (&[2, 2], "P(sum), S(0)", "S(0), S(0)", "reduce_scatter, permute"),
     (&[2, 2], "P(sum), S(0)", "P(sum), S(1)", "all_to_all"),
-    (&[2, 2], "P(sum), S(0)", "P(avg), R", "scale, all_gather"),
+    (&[2, 2], "P(avg), S(0)", "P(sum), R", "scale, all_gather"),
     (&[2, 2], "S(0), P(sum)", "R, R", "all_reduce, all_gather"),
     (&[2, 2], "R, S(0)", "P(sum), S(0)", "seed"),
     (&[8, 8], "R, P(sum)", "R, S(0)", "slice, reduce_scatter, all_gather"),
