@@ -21,8 +21,8 @@ use failure::Failure;
 
 /// Placement and redistribution of distributed tensors.
 ///
-/// Say on which ranks a tensor lives, where it is and where it is needed; the cheapest correct
-/// communication is planned, proven and run.
+/// Say on which ranks a tensor lives, where it is and where it is needed; a plan of few collectives
+/// is found, shown beside the least that any plan could move, and run.
 #[derive(Parser)]
 #[command(name = "reshard", version, after_long_help = include_str!("notation.txt"))]
 struct Arguments {
