@@ -109,9 +109,8 @@ impl<'a> Lowering<'a> {
         let factor = mesh.axes().fold(1.0, |factor, axis| {
             let len = mesh.axis_len(axis) as f64;
             match (average(&step.source, axis), average(&step.target, axis)) {
-                (false, true) => factor * len,
                 (true, false) => factor / len,
-                (true, true) | (false, false) => factor,
+                (true, true) | (false, _) => factor,
             }
         });
         if factor != 1.0 {
@@ -130,21 +129,15 @@ impl<'a> Lowering<'a> {
         let terms = Terms::seeded(step, &before, &mesh.coordinate_at(position));
         let (mine, target) = (before.region(position), after.region(position));
         let adds = terms.adds && !mine.is_empty();
-        if adds && mine == target && terms.factor == 1.0 {
+        if adds && mine == target {
             return;
         }
-        let mut buffer = self.buffer(target.len());
+        let buffer = self.buffer(target.len());
         self.emit(Instruction::Fill { target: buffer, reduction: terms.reduction });
         if adds {
             let from = self.windows(&mine, &stored.region);
             let to = self.windows(&mine, &target);
             self.emit(Instruction::Copy { source: stored.buffer, target: buffer, from, to });
-            if terms.factor != 1.0 {
-                let source = buffer;
-                buffer = self.buffer(target.len());
-                let factor = terms.factor;
-                self.emit(Instruction::Scale { source, target: buffer, factor });
-            }
         }
         self.stored = Some(Stored { buffer, region: target });
     }

@@ -265,7 +265,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Sums become averages, or the reverse, along carried axes.
+    /// Averages become sums along carried axes.
     fn scale(&mut self) {
         let after = self.problem.transition.target().normal_partial();
         let mut differs = false;

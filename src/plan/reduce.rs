@@ -1,12 +1,12 @@
 //! Routes whose source is partial: slices, then a reduce-scatter or all-reduce or both, then one
 //! exchange.
 
-use crate::mesh::Axis;
+use crate::mesh::{Axis, Mesh};
 
 use super::arrange::{Holes, Place, arrange, opened, places};
 use super::collective;
 use super::route::{Cost, End, Move, Route, Scene};
-use super::spread::{Cuts, Spread, largest_len};
+use super::spread::{Cuts, Division, Spread};
 use super::traffic::Traffic;
 
 /// A source whose terms along `reduced` must be combined on the way to a goal.
@@ -113,11 +113,14 @@ impl Scene<'_> {
         if reducing + usize::from(!arrived) > partial.launches {
             return None;
         }
-        if self.largest_load(partial, choice, &cuts)? > limit {
+        let after = Division::new(from.mesh, &cuts, self.shape).ok()?;
+        let sliced = opened(&cuts, &choice.scattered);
+        let before = Division::new(from.mesh, &sliced, self.shape).ok()?;
+        if largest_load(from.mesh, choice, (&before, &after)) > limit {
             return None;
         }
-        let spread = Spread::new(from.mesh, &cuts, self.shape).ok()?;
-        let route = self.combine(partial, choice, &cuts, &spread)?;
+        let spread = Spread::of(from.mesh, after);
+        let route = self.combine(from.mesh, choice, (&sliced, before), (&cuts, &spread));
         if route.traffic.busiest_len() > limit {
             return None;
         }
@@ -151,39 +154,21 @@ impl Scene<'_> {
         (mean * (1.0 - 1e-9)).floor() as usize
     }
 
-    /// What the rank with the largest part receives in the reductions at least.
-    fn largest_load(&self, partial: Partial<'_>, choice: &Choice, cuts: &Cuts) -> Option<usize> {
-        let mesh = partial.from.mesh;
-        let part = largest_len(mesh, cuts, self.shape)?;
-        let ways = mesh.group_len(&choice.summed);
-        let summed = 2 * (part - part.div_ceil(ways));
-        let scattered = (mesh.group_len(&choice.scattered) - 1) * part;
-        if scattered == 0 || largest_len(mesh, &opened(cuts, &choice.scattered), self.shape)? > part
-        {
-            return Some(scattered + summed);
-        }
-        // One rank gets everything: a reduce, in which it receives its part once.
-        Some(part + summed)
-    }
-
     /// Slices, then combines.
     fn combine(
         &self,
-        partial: Partial<'_>,
+        mesh: &Mesh,
         choice: &Choice,
-        cuts: &Cuts,
-        spread: &Spread,
-    ) -> Option<Route> {
-        let mesh = partial.from.mesh;
+        (sliced, before): (&Cuts, Division),
+        (cuts, spread): (&Cuts, &Spread),
+    ) -> Route {
         let mut route = Route::nothing(self.parties.len());
         let nothing = || Traffic::none(self.parties.len());
-        let sliced = opened(cuts, &choice.scattered);
         if !choice.sliced.is_empty() {
             route.push(Move::Slice(mesh.clone(), sliced.clone()), nothing());
         }
         if !choice.scattered.is_empty() {
-            let before = Spread::new(mesh, &sliced, self.shape).ok()?;
-            let mut traffic = nothing();
+            let (before, mut traffic) = (Spread::of(mesh, before), nothing());
             collective::reduce_scatter(&before, spread, &choice.scattered, &mut traffic);
             route.push(Move::ReduceScatter(choice.scattered.clone(), cuts.clone()), traffic);
         }
@@ -192,8 +177,19 @@ impl Scene<'_> {
             collective::all_reduce(spread, &choice.summed, &mut traffic);
             route.push(Move::AllReduce(choice.summed.clone()), traffic);
         }
-        Some(route)
+        route
     }
+}
+
+/// What the rank with the largest part receives in the reductions at least.
+fn largest_load(mesh: &Mesh, choice: &Choice, (before, after): (&Division, &Division)) -> usize {
+    let part = after.largest_len();
+    let ways = mesh.group_len(&choice.summed);
+    let summed = 2 * (part - part.div_ceil(ways));
+    let others = mesh.group_len(&choice.scattered) - 1;
+    // Where one rank gets everything it is a reduce, in which it receives its part once.
+    let to_one = others > 0 && before.largest_len() <= part;
+    summed + if to_one { part } else { others * part }
 }
 
 /// With many axes, only the first places of each are tried beside none, so that planning ends.

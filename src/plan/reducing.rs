@@ -12,33 +12,27 @@ pub(crate) struct Terms {
     pub(crate) adds: bool,
     /// The reduction whose identity fills the rest.
     pub(crate) reduction: Reduction,
-    /// What a rank's values are multiplied by.
-    pub(crate) factor: f64,
 }
 
 impl Terms {
     /// What the rank at a coordinate adds in a step that seeds.
     ///
-    /// Along an axis that cut before, each rank adds its part, times the axis's length for an average.
-    /// Along one that replicated, only coordinate 0 adds to a sum or product; all ranks repeat the
+    /// Along an axis that cut before, each rank adds its part, which the planner never lets an average
+    /// be seeded from. Along one that replicated, only coordinate 0 adds to a sum or product; all ranks repeat the
     /// value for `min`, `max` and `avg`, whose reduction of equal terms is that term.
     pub(crate) fn seeded(step: &Step, before: &Spread, coordinate: &[usize]) -> Self {
-        let mut terms = Self { adds: true, reduction: Reduction::Sum, factor: 1.0 };
+        let mut terms = Self { adds: true, reduction: Reduction::Sum };
         let partial_before = step.source.normal_partial();
         for &(axis, reduction) in step.target.normal_partial() {
             if partial_before.iter().any(|&(other, _)| other == axis) {
                 continue;
             }
             terms.reduction = reduction;
-            let first = coordinate[axis.index()] == 0;
-            match (before.holds(axis), reduction) {
-                (true, Reduction::Avg) => {
-                    terms.factor *= step.target.mesh().axis_len(axis) as f64;
-                }
-                (false, Reduction::Sum | Reduction::Product) => terms.adds &= first,
-                (true, Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max)
-                | (false, Reduction::Min | Reduction::Max | Reduction::Avg) => {}
-            }
+            let repeats = match reduction {
+                Reduction::Sum | Reduction::Product => false,
+                Reduction::Min | Reduction::Max | Reduction::Avg => true,
+            };
+            terms.adds &= repeats || before.holds(axis) || coordinate[axis.index()] == 0;
         }
         terms
     }

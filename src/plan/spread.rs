@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::base::Region;
+use crate::base::{Intervals, Region};
 use crate::layout::{Blocks, Cut, Layout, LayoutError};
 use crate::mesh::{Axis, Mesh};
 
@@ -25,14 +25,38 @@ pub(crate) struct Spread {
     lens: Vec<usize>,
 }
 
-impl Spread {
+/// Every dim under its cuts: what there is to hold, before it is said which rank holds what.
+#[derive(Clone, Debug)]
+pub(crate) struct Division(SmallVec<[Blocks; 4]>);
+
+impl Division {
     /// # Errors
     ///
     /// [`LayoutError`] if the cuts do not fit the shape.
     pub(crate) fn new(mesh: &Mesh, cuts: &Cuts, shape: &[usize]) -> Result<Self, LayoutError> {
         let dims = cuts.iter().zip(shape).enumerate();
         let dims = dims.map(|(dim, (cuts, &len))| Blocks::new(mesh, cuts, dim, len));
-        let dims: SmallVec<[Blocks; 4]> = dims.collect::<Result<_, _>>()?;
+        Ok(Self(dims.collect::<Result<_, _>>()?))
+    }
+
+    /// Elements of the largest block that any rank holds: each axis cuts one dim, so some rank holds
+    /// the largest block of every dim.
+    pub(crate) fn largest_len(&self) -> usize {
+        let largest = |dim: &Blocks| dim.held().iter().map(Intervals::len).max().unwrap_or(0);
+        self.0.iter().map(largest).product()
+    }
+}
+
+impl Spread {
+    /// # Errors
+    ///
+    /// [`LayoutError`] if the cuts do not fit the shape.
+    pub(crate) fn new(mesh: &Mesh, cuts: &Cuts, shape: &[usize]) -> Result<Self, LayoutError> {
+        Division::new(mesh, cuts, shape).map(|division| Self::of(mesh, division))
+    }
+
+    /// Who holds what of a division.
+    pub(crate) fn of(mesh: &Mesh, Division(dims): Division) -> Self {
         let mut index = Vec::with_capacity(mesh.len() * dims.len());
         let mut lens = Vec::with_capacity(mesh.len());
         let mut coordinate: SmallVec<[usize; 4]> = SmallVec::from_elem(0, mesh.shape().len());
@@ -46,7 +70,7 @@ impl Spread {
             lens.push(len);
             advance(&mut coordinate, mesh.shape());
         }
-        Ok(Self { mesh: mesh.clone(), dims, index, lens })
+        Self { mesh: mesh.clone(), dims, index, lens }
     }
 
     pub(crate) fn mesh(&self) -> &Mesh {
@@ -103,18 +127,6 @@ impl Spread {
         };
         self.mesh == other.mesh && (0..self.mesh.len()).all(same)
     }
-}
-
-/// Elements of the largest block that cuts give any rank; nothing if they do not fit the shape.
-pub(crate) fn largest_len(mesh: &Mesh, cuts: &Cuts, shape: &[usize]) -> Option<usize> {
-    cuts.iter().zip(shape).enumerate().try_fold(1, |largest, (dim, (cuts, &len))| {
-        if cuts.is_empty() {
-            return Some(largest * len);
-        }
-        let blocks = Blocks::new(mesh, cuts, dim, len).ok()?;
-        // Each axis cuts one dim, so some rank holds the largest block of every dim.
-        Some(largest * blocks.held().iter().map(crate::base::Intervals::len).max()?)
-    })
 }
 
 /// Steps a coordinate to the next position.

@@ -31,7 +31,7 @@ pub enum StepKind {
     Slice,
     /// Local: values become terms whose reduction they are (Replicate or Shard → Partial).
     Seed,
-    /// Local: terms of a sum become terms of an average, or the reverse.
+    /// Local: terms of an average become terms of a sum.
     Scale,
     /// Every rank of a group gets all that the group holds.
     AllGather,
