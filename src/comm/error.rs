@@ -87,6 +87,21 @@ pub enum CommError {
         /// Every rank's last calls.
         recording: Recording,
     },
+    /// Peers had not read what a rank only lent before its deadline; it took it back.
+    #[error(
+        "{lender} waited {waited:.1?} until all had read what it lent; ranks that wait for a call take part in it, so {}",
+        unread(missing)
+    )]
+    Unread {
+        /// Who lent.
+        lender: Box<Side>,
+        /// How long it waited.
+        waited: Duration,
+        /// Who made the call, but did not wait for it.
+        missing: Arc<[Rank]>,
+        /// Every rank's last calls.
+        recording: Recording,
+    },
     /// An earlier error has closed the world.
     #[error("no call can be made any more, because {first}")]
     Poisoned {
@@ -104,6 +119,7 @@ impl CommError {
             CommError::Invalid { rank, .. } | CommError::Departed { rank, .. } => Some(*rank),
             CommError::Mismatch { sides, .. } => Some(sides[1].rank),
             CommError::Timeout { missing, .. } => missing.first().map(|missing| missing.rank),
+            CommError::Unread { missing, .. } => missing.first().copied(),
             CommError::Deadlock { .. } => None,
             CommError::Poisoned { first } => first.cause_rank(),
         }
@@ -117,6 +133,7 @@ impl CommError {
             CommError::Invalid { .. }
             | CommError::Mismatch { .. }
             | CommError::Timeout { .. }
+            | CommError::Unread { .. }
             | CommError::Departed { .. }
             | CommError::Deadlock { .. } => self,
         }
@@ -129,6 +146,7 @@ impl CommError {
             CommError::Invalid { .. } => None,
             CommError::Mismatch { recording, .. }
             | CommError::Timeout { recording, .. }
+            | CommError::Unread { recording, .. }
             | CommError::Departed { recording, .. }
             | CommError::Deadlock { recording, .. } => Some(recording),
             CommError::Poisoned { first } => first.recorder(),
@@ -219,6 +237,11 @@ pub(crate) fn list(missing: &[Missing]) -> String {
 
 fn need(side: Option<&Side>) -> String {
     side.map_or_else(String::new, |side| format!("; {side} needs it"))
+}
+
+fn unread(missing: &[Rank]) -> String {
+    let ranks: Vec<String> = missing.iter().map(Rank::to_string).collect();
+    format!("wait for it, or use buffers of the library, on rank {}", ranks.join(", "))
 }
 
 fn chain(blocked: &[Side]) -> String {

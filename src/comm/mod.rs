@@ -6,6 +6,7 @@
 
 mod operation;
 mod call;
+mod prepared;
 mod work;
 mod departure;
 mod error;
@@ -24,6 +25,7 @@ pub use call::{Call, Part, Stamp};
 pub use departure::Departure;
 pub use error::{CommError, Difference, Missing, Side};
 pub use operation::Operation;
+pub use prepared::Prepared;
 pub use recorder::{CallRecord, CallState, Movement, RECORDED_CALLS, Recording};
 pub use validate::{CallFault, Direction, Peers};
 pub use work::Work;
@@ -49,7 +51,21 @@ pub trait Communicator: Send + Sync + fmt::Debug {
     /// contiguous window each.
     fn takes_strided(&self) -> bool;
 
-    /// Makes a call; never blocks on peers. The work owns source and target until it is done.
+    /// Checks a call of this rank, to be made with a source and a target of so many bytes as often as
+    /// one likes.
+    ///
+    /// # Errors
+    ///
+    /// [`CommError::Invalid`] if the call cannot be, whatever the peers do.
+    fn prepare(
+        &self,
+        call: Call,
+        source_bytes: usize,
+        target_bytes: usize,
+    ) -> Result<Prepared, CommError>;
+
+    /// Makes a prepared call under a stamp of its own; never blocks on peers. The work owns source and
+    /// target until it is done. The stamp in the call does not count.
     ///
     /// # Communication
     ///
@@ -57,9 +73,51 @@ pub trait Communicator: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`CommError::Invalid`] if the call cannot be, whatever the peers do. Anything else closes the
-    /// world.
-    fn submit(&self, call: Call, source: Buffer, target: BufferMut) -> Result<Work, CommError>;
+    /// [`CommError::Invalid`] if it was prepared elsewhere or for other buffers. Anything else closes
+    /// the world.
+    fn start(
+        &self,
+        call: &Prepared,
+        stamp: &Stamp,
+        source: Buffer,
+        target: BufferMut,
+    ) -> Result<Work, CommError>;
+
+    /// Checks a call and makes it once, under the stamp that is in it; see [`Communicator::start`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::prepare`] and [`Communicator::start`].
+    fn submit(&self, call: Call, source: Buffer, target: BufferMut) -> Result<Work, CommError> {
+        let stamp = call.stamp.clone();
+        let call = self.prepare(call, source.len_bytes(), target.len_bytes())?;
+        self.start(&call, &stamp, source, target)
+    }
+
+    /// Makes a prepared call on borrowed memory and waits for it; for engines with tensors of their own.
+    ///
+    /// Returns only when no peer reads the source or writes the target any more. The target is written
+    /// only if the call is done. Unless a communicator knows better, both are copied.
+    ///
+    /// # Communication
+    ///
+    /// Every member of the group makes the call, on memory of either kind, and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Communicator::start`] and [`Work::wait`].
+    fn perform(
+        &self,
+        call: &Prepared,
+        stamp: &Stamp,
+        source: &[u8],
+        target: &mut [u8],
+    ) -> Result<(), CommError> {
+        let (given, wanted) = (Buffer::from_elements(source), BufferMut::from_elements(target));
+        let filled = self.start(call, stamp, given, wanted)?.wait()?;
+        target.copy_from_slice(filled.as_bytes());
+        Ok(())
+    }
 
     /// Records a call that moves nothing, so that it shows among the last calls of this rank.
     fn note(&self, stamp: &Stamp);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Call, Operation, Stamp};
+use super::{Call, Operation, Prepared, Stamp};
 use crate::base::DType;
 use crate::mesh::{Group, Rank};
 
@@ -51,9 +51,9 @@ pub enum CallState {
 }
 
 impl CallRecord {
-    /// The record of a call just made.
+    /// The record of a call just made under a stamp.
     #[must_use]
-    pub fn of(call: &Call) -> Self {
+    pub fn of(call: &Call, stamp: &Stamp) -> Self {
         let movement = Movement {
             operation: call.operation,
             group: call.group.clone(),
@@ -61,7 +61,7 @@ impl CallRecord {
             send_bytes: call.send_bytes(),
             recv_bytes: call.recv_bytes(),
         };
-        Self { stamp: call.stamp.clone(), movement: Some(movement), state: CallState::Waiting }
+        Self { stamp: stamp.clone(), movement: Some(movement), state: CallState::Waiting }
     }
 
     /// The record of a call that moves nothing.
@@ -145,40 +145,44 @@ impl fmt::Display for Recording {
     }
 }
 
-/// One rank's ring of its last calls, each with a number of its own.
-#[derive(Debug, Default)]
-pub(crate) struct Ring {
-    calls: VecDeque<CallRecord>,
-    /// How many calls the ring has seen.
-    seen: u64,
+/// A call as a rank's ring keeps it.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) stamp: Stamp,
+    /// What it moves, and its number on its group; `None` for a call that moves nothing.
+    pub(crate) call: Option<(Prepared, u64)>,
 }
 
+impl Made {
+    /// The record of it, in the state in which it is now.
+    pub(crate) fn record(&self, state: CallState) -> CallRecord {
+        match &self.call {
+            Some((prepared, _)) => {
+                CallRecord { state, ..CallRecord::of(prepared.call(), &self.stamp) }
+            }
+            None => CallRecord::local(&self.stamp),
+        }
+    }
+}
+
+/// One rank's ring of its last calls, oldest first.
+#[derive(Debug)]
+pub(crate) struct Ring(VecDeque<Made>);
+
 impl Ring {
-    /// Takes in a call; its number.
-    pub(crate) fn push(&mut self, call: CallRecord) -> u64 {
-        if self.calls.len() == RECORDED_CALLS {
-            self.calls.pop_front();
+    pub(crate) fn new() -> Self {
+        Self(VecDeque::with_capacity(RECORDED_CALLS))
+    }
+
+    /// Takes in a call.
+    pub(crate) fn push(&mut self, call: Made) {
+        if self.0.len() == RECORDED_CALLS {
+            self.0.pop_front();
         }
-        self.calls.push_back(call);
-        self.seen += 1;
-        self.seen - 1
+        self.0.push_back(call);
     }
 
-    /// Notes how far a call has come, if the ring still has it.
-    pub(crate) fn mark(&mut self, number: u64, state: CallState) {
-        let age = self.seen - 1 - number;
-        let newest = self.calls.len() as u64;
-        if age < newest {
-            let index = newest - 1 - age;
-            self.calls[index as usize].state = state;
-        }
-    }
-
-    pub(crate) fn last(&self) -> Option<&CallRecord> {
-        self.calls.back()
-    }
-
-    pub(crate) fn to_vec(&self) -> Vec<CallRecord> {
-        self.calls.iter().cloned().collect()
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Made> {
+        self.0.iter()
     }
 }

@@ -66,6 +66,23 @@ pub enum CallFault {
         /// Elements expected.
         expected: usize,
     },
+    /// A prepared call is made with another buffer than it was prepared for.
+    #[error(
+        "the {direction} buffer has {given} bytes, but the call was prepared for {prepared}; prepare it for these buffers"
+    )]
+    BufferLen {
+        /// The source, or the target.
+        direction: Direction,
+        /// Bytes of the buffer given.
+        given: usize,
+        /// Bytes of the buffer for which the call was prepared.
+        prepared: usize,
+    },
+    /// A prepared call is made on another endpoint than the one that prepared it.
+    #[error(
+        "the call was prepared by another rank or in another world; prepare it on the endpoint that makes it"
+    )]
+    Foreign,
     /// The target has been handed out already.
     #[error("the work was waited for twice; its target has been handed out")]
     TargetTaken,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::CommError;
+use super::{CommError, threads};
 use crate::mem::BufferMut;
 
 /// A call on its way. It owns the source and the target until it is done.
@@ -11,15 +11,20 @@ use crate::mem::BufferMut;
 /// Dropping or leaking it is safe: the call stays made, so the peers get what they wait for, and the
 /// target is given up.
 #[must_use = "the target is lost unless the work is waited for"]
-pub struct Work {
-    pending: Box<dyn Pending>,
+pub struct Work(Way);
+
+/// How the call is made. That of threads lies here itself, so that making it allocates nothing.
+enum Way {
+    Threads(threads::Waiting),
+}
+
+impl From<threads::Waiting> for Work {
+    fn from(waiting: threads::Waiting) -> Self {
+        Self(Way::Threads(waiting))
+    }
 }
 
 impl Work {
-    pub(crate) fn new(pending: impl Pending + 'static) -> Self {
-        Self { pending: Box::new(pending) }
-    }
-
     /// Blocks until the call is done: the target, written.
     ///
     /// Ends by itself at the communicator's deadline. While it blocks, this rank counts as unable to
@@ -29,7 +34,7 @@ impl Work {
     ///
     /// [`CommError`] if the call cannot be done; the target is lost.
     pub fn wait(mut self) -> Result<BufferMut, CommError> {
-        self.pending.wait()
+        self.wait_in_place()
     }
 
     /// Blocks until the call is done or the time is over: the target, written, or `None`.
@@ -41,28 +46,38 @@ impl Work {
     ///
     /// [`CommError`] if the call cannot be done, or the target has been handed out already.
     pub fn wait_timeout(&mut self, time: Duration) -> Result<Option<BufferMut>, CommError> {
-        self.pending.wait_timeout(time)
+        match &mut self.0 {
+            Way::Threads(waiting) => waiting.wait_timeout(time),
+        }
     }
 
     /// Whether [`Work::wait`] would return at once.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.pending.is_done()
+        match &self.0 {
+            Way::Threads(waiting) => waiting.is_done(),
+        }
+    }
+
+    /// As [`Work::wait`]; if it fails, [`Work::take_target`] may have the target.
+    pub(crate) fn wait_in_place(&mut self) -> Result<BufferMut, CommError> {
+        match &mut self.0 {
+            Way::Threads(waiting) => waiting.wait(),
+        }
+    }
+
+    /// The target of a call that has failed, as it was, if the communicator still has it.
+    pub(crate) fn take_target(&mut self) -> Option<BufferMut> {
+        match &mut self.0 {
+            Way::Threads(waiting) => waiting.take_target(),
+        }
     }
 }
 
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Work({:?})", self.pending)
+        match &self.0 {
+            Way::Threads(waiting) => write!(f, "Work({waiting:?})"),
+        }
     }
-}
-
-/// What a communicator has to be able to do with a call on its way.
-pub(crate) trait Pending: Send + fmt::Debug {
-    /// Blocks until done.
-    fn wait(&mut self) -> Result<BufferMut, CommError>;
-    /// Blocks until done or the time is over.
-    fn wait_timeout(&mut self, time: Duration) -> Result<Option<BufferMut>, CommError>;
-    /// Whether `wait` would return at once.
-    fn is_done(&self) -> bool;
 }

@@ -300,6 +300,7 @@ fn first_cause<T>(results: &[Result<T, Error>], failed: &[Rank]) -> Option<Error
         | CommError::Invalid { .. }
         | CommError::Mismatch { .. }
         | CommError::Timeout { .. }
+        | CommError::Unread { .. }
         | CommError::Deadlock { .. }
         | CommError::Poisoned { .. } => None,
     };

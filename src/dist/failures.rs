@@ -31,6 +31,7 @@ impl Failures {
         let blames = |error: &CommError| match error {
             CommError::Departed { rank: gone, departure: Departure::Returned, .. } => *gone == rank,
             CommError::Timeout { missing, .. } => missing.iter().any(|it| it.rank == rank),
+            CommError::Unread { missing, .. } => missing.contains(&rank),
             CommError::Departed { .. }
             | CommError::Invalid { .. }
             | CommError::Mismatch { .. }

@@ -20,12 +20,14 @@ mod lane;
 mod block;
 mod reduce;
 mod overlap;
+mod part;
 
 pub use buffer::{Buffer, BufferMut};
 pub use copy::copy;
 pub use error::MemError;
 pub use fill::{fill_identity, fill_value, scale};
 pub(crate) use overlap::overlapping;
+pub(crate) use part::reduce_part;
 pub use pool::Pool;
 pub use reduce::{Combine, Term, reduce};
 pub use slab::Slab;

@@ -1,253 +1,306 @@
-//! What the ranks of a world of threads share, and how calls meet in it.
+//! What the ranks of a world of threads share beside the rooms in which they meet: who is there, what
+//! each did last, and how the world ended.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Options;
-use super::meeting::{Key, Open, Outcome, Post};
-use crate::comm::check::check;
-use crate::comm::recorder::Ring;
+use super::bell::Patience;
+use super::meeting::Brings;
+use super::post::Post;
+use super::room::{PostOutcome, Posted, Room};
+use super::seat::WorldMark;
+use crate::comm::recorder::{Made, Ring};
 use crate::comm::{
-    Call, CallFault, CallRecord, CallState, CommError, Departure, Missing, Recording, Side, Stamp,
+    CallFault, CallRecord, CallState, CommError, Departure, Missing, Prepared, Recording, Side,
+    Stamp,
 };
-use crate::mem::Buffer;
 use crate::mesh::{Group, Rank};
 
-/// The meeting place of a world.
+/// What the ranks of a world share.
+///
+/// Locks are taken in this order: `trouble`, `rooms`, a room, a member's; none of the same kind twice.
 pub(super) struct Hub {
     pub(super) options: Options,
-    state: Mutex<State>,
-    /// Told whenever a meeting ends.
-    changed: Condvar,
-}
-
-/// What the lock guards.
-pub(super) struct State {
-    pub(super) open: BTreeMap<Key, Open>,
-    pub(super) members: Vec<Member>,
-    /// The error that closed the world.
-    poison: Option<Arc<CommError>>,
+    pub(super) patience: Patience,
+    pub(super) mark: Arc<WorldMark>,
+    pub(super) members: Box<[Member]>,
+    rooms: Mutex<BTreeMap<Group, Arc<Room>>>,
+    /// Prepared calls so far.
+    prepared: AtomicU64,
+    /// Whether any rank has left; set before the rooms are searched for those that need it.
+    anyone_left: AtomicBool,
+    /// The error that closed the world; set before the rooms are closed.
+    poison: OnceLock<Arc<CommError>>,
+    /// Held by whoever ends meetings before all have come, or looks who waits for whom.
+    trouble: Mutex<()>,
 }
 
 /// What the hub knows of a rank.
-#[derive(Default)]
 pub(super) struct Member {
-    ring: Ring,
-    /// Calls made, by group.
-    posted: BTreeMap<Group, u64>,
+    ring: Mutex<Ring>,
     /// Sequence numbers given out, by scope.
-    sequences: BTreeMap<Group, u64>,
-    departure: Option<Departure>,
+    sequences: Mutex<BTreeMap<Group, u64>>,
+    departure: OnceLock<Departure>,
     /// The meeting in whose end it blocks.
-    pub(super) blocked: Option<Key>,
+    blocked: Mutex<Option<Place>>,
 }
 
-/// A posted call: where its meeting's outcome will be found.
-pub(super) struct Ticket {
-    pub(super) rank: Rank,
-    pub(super) position: usize,
-    pub(super) key: Key,
-    pub(super) outcome: Arc<Outcome>,
+/// A meeting: its room, and its number there.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) room: Arc<Room>,
+    pub(super) number: u64,
 }
+
+impl Place {
+    pub(super) fn is(&self, room: &Arc<Room>, number: u64) -> bool {
+        Arc::ptr_eq(&self.room, room) && self.number == number
+    }
+}
+
+/// The right to end meetings.
+pub(super) type Trouble<'a> = MutexGuard<'a, ()>;
 
 impl Hub {
     pub(super) fn new(world_len: usize, options: Options) -> Self {
-        let members = std::iter::repeat_with(Member::default).take(world_len).collect();
-        let state = State { open: BTreeMap::new(), members, poison: None };
-        Self { options, state: Mutex::new(state), changed: Condvar::new() }
+        let member = || Member {
+            ring: Mutex::new(Ring::new()),
+            sequences: Mutex::default(),
+            departure: OnceLock::new(),
+            blocked: Mutex::default(),
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            options,
+            patience: Patience::among(world_len, cores),
+            mark: Arc::new(WorldMark),
+            members: std::iter::repeat_with(member).take(world_len).collect(),
+            rooms: Mutex::default(),
+            prepared: AtomicU64::new(0),
+            anyone_left: AtomicBool::new(false),
+            poison: OnceLock::new(),
+            trouble: Mutex::default(),
+        }
+    }
+
+    /// The room of a group.
+    pub(super) fn room(&self, group: &Group) -> Arc<Room> {
+        let mut rooms = lock(&self.rooms);
+        if let Some(room) = rooms.get(group) {
+            return Arc::clone(room);
+        }
+        // Whoever closes the world says so before it closes the rooms that there are.
+        let room = Arc::new(Room::new(group.clone(), self.poison.get().is_some()));
+        rooms.insert(group.clone(), Arc::clone(&room));
+        room
     }
 
     pub(super) fn world_len(&self) -> usize {
-        self.lock().members.len()
+        self.members.len()
     }
 
-    /// Adds a valid call to its meeting; the last one to come ends the meeting.
+    pub(super) fn next_number(&self) -> u64 {
+        // Relaxed is enough: numbers only have to differ.
+        self.prepared.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a call to its meeting.
     pub(super) fn post(
         &self,
-        rank: Rank,
-        position: usize,
-        call: Call,
-        source: Buffer,
-    ) -> Result<Ticket, CommError> {
-        let mut state = self.lock();
-        state.check_open(rank, &call)?;
-        let (key, outcome) = state.enter(rank, position, call, source);
-        let ended = state.settle(&key);
-        drop(state);
-        if ended {
-            self.changed.notify_all();
+        room: &Arc<Room>,
+        (rank, position): (Rank, usize),
+        post: Post,
+        brings: Brings,
+    ) -> Result<Posted, CommError> {
+        if self.members[rank].departure.get().is_some() {
+            return Err(post.call.invalid(&post.stamp, CallFault::Left));
         }
-        match outcome.get() {
-            Some(Err(error @ CommError::Departed { .. })) => Err(error.clone()),
-            _ => Ok(Ticket { rank, position, key, outcome }),
+        self.check_not_closed()?;
+        let (call, stamp) = (post.call.clone(), post.stamp.clone());
+        // Recorded before any peer can see it.
+        let record = |number| {
+            lock(&self.members[rank].ring).push(Made { stamp, call: Some((call, number)) });
+        };
+        let Some(posted) = room.post((position, brings), post, record) else {
+            return Err(self.poisoned());
+        };
+        match &posted.outcome {
+            PostOutcome::Met => {}
+            PostOutcome::Waits => self.check_there(room, posted.number)?,
+            PostOutcome::Misfit(misfit, sides) => {
+                let trouble = self.trouble();
+                let (difference, sides) = (misfit.difference, sides.clone());
+                let recording = self.recording();
+                let error = CommError::Mismatch { difference, sides, recording };
+                let place = Place { room: Arc::clone(room), number: posted.number };
+                self.fail(&trouble, error, std::slice::from_ref(&place));
+            }
         }
+        Ok(posted)
+    }
+
+    /// Ends a meeting to which a rank that has left will never come.
+    fn check_there(&self, room: &Arc<Room>, number: u64) -> Result<(), CommError> {
+        // Relaxed is enough: whoever left says so before it looks into the room, under the lock that
+        // this thread has held since; either it has seen the call, or this thread sees that it left.
+        if !self.anyone_left.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let trouble = self.trouble();
+        let missing = room.missing(number);
+        let gone = missing.into_iter().find(|&rank| self.members[rank].departure.get().is_some());
+        let Some(rank) = gone else { return Ok(()) };
+        let place = Place { room: Arc::clone(room), number };
+        let needing = room.needing(rank).into_iter().find(|&(needing, _)| needing == number);
+        let error = self.departed(rank, needing.map(|(_, needing)| (&place, needing)));
+        self.fail(&trouble, error.clone(), std::slice::from_ref(&place));
+        Err(error)
     }
 
     pub(super) fn note(&self, rank: Rank, stamp: &Stamp) {
-        self.lock().members[rank].ring.push(CallRecord::local(stamp));
+        lock(&self.members[rank].ring).push(Made { stamp: stamp.clone(), call: None });
     }
 
     pub(super) fn next_sequence(&self, rank: Rank, scope: &Group) -> u64 {
-        next(&mut self.lock().members[rank].sequences, scope)
+        let mut sequences = lock(&self.members[rank].sequences);
+        if let Some(next) = sequences.get_mut(scope) {
+            *next += 1;
+            return *next - 1;
+        }
+        sequences.insert(scope.clone(), 1);
+        0
     }
 
     pub(super) fn leave(&self, rank: Rank, departure: Departure) {
-        let mut state = self.lock();
-        if state.members[rank].departure.is_some() {
+        let trouble = self.trouble();
+        if self.members[rank].departure.set(departure.clone()).is_err() {
             return;
         }
-        state.members[rank].departure = Some(departure.clone());
-        let needing = state.missing_it(rank);
+        // Relaxed is enough, see `check_there`.
+        self.anyone_left.store(true, Ordering::Relaxed);
+        let mut needing = Vec::new();
+        for room in self.rooms() {
+            let place = |(number, member)| (Place { room: Arc::clone(&room), number }, member);
+            needing.extend(room.needing(rank).into_iter().map(place));
+        }
         if !needing.is_empty() || departure != Departure::Returned {
-            let error = state.departed(rank, needing.first());
-            state.fail(error, &needing);
+            let error =
+                self.departed(rank, needing.first().map(|(place, member)| (place, *member)));
+            let places: Vec<Place> = needing.into_iter().map(|(place, _)| place).collect();
+            self.fail(&trouble, error, &places);
         }
-        drop(state);
-        self.changed.notify_all();
     }
 
-    pub(super) fn recording(&self) -> Recording {
-        self.lock().recording()
+    pub(super) fn trouble(&self) -> Trouble<'_> {
+        lock(&self.trouble)
     }
 
-    /// The state; a rank that panicked has not left it half changed, for no code that holds the lock
-    /// panics between two changes.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends meetings with an error and closes the world.
-    pub(super) fn fail(&self, state: &mut State, error: CommError, keys: &[Key]) {
-        state.fail(error, keys);
-        self.changed.notify_all();
-    }
-
-    /// Sleeps until a meeting ends, or the time is over, or for no reason at all.
-    pub(super) fn sleep<'a>(
-        &self,
-        state: MutexGuard<'a, State>,
-        time: Duration,
-    ) -> MutexGuard<'a, State> {
-        let woken = self.changed.wait_timeout(state, time);
-        woken.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
-impl State {
-    /// Checks that the world is not closed and the rank has not left.
-    fn check_open(&self, rank: Rank, call: &Call) -> Result<(), CommError> {
-        if let Some(first) = &self.poison {
-            return Err(CommError::Poisoned { first: Arc::clone(first) });
-        }
-        if self.members[rank].departure.is_some() {
-            let call = Box::new(CallRecord::of(call));
-            return Err(CommError::Invalid { rank, call, fault: Box::new(CallFault::Left) });
-        }
-        Ok(())
-    }
-
-    fn enter(
-        &mut self,
-        rank: Rank,
-        position: usize,
-        call: Call,
-        source: Buffer,
-    ) -> (Key, Arc<Outcome>) {
-        let member = &mut self.members[rank];
-        let number = member.ring.push(CallRecord::of(&call));
-        let key = (call.group.clone(), next(&mut member.posted, &call.group));
-        let open = self.open.entry(key.clone()).or_insert_with(|| Open::new(call.group.len()));
-        open.posts[position] = Some(Post { call, source, number });
-        (key, Arc::clone(&open.outcome))
-    }
-
-    /// Ends a meeting if all members have called or one never will; whether it ended.
-    fn settle(&mut self, key: &Key) -> bool {
-        let open = &self.open[key];
-        if open.posts.iter().all(Option::is_some) {
-            self.complete(key);
-            return true;
-        }
-        let gone = open.missing(&key.0).find(|&rank| self.members[rank].departure.is_some());
-        let Some(rank) = gone else { return false };
-        let error = self.departed(rank, Some(key));
-        self.fail(error, std::slice::from_ref(key));
-        true
-    }
-
-    /// Ends a meeting to which all members have come.
-    fn complete(&mut self, key: &Key) {
-        let calls: Vec<&Call> =
-            self.open[key].present(&key.0).map(|(_, post)| &post.call).collect();
-        if let Err(misfit) = check(&calls) {
-            let sides = misfit.sides(&calls);
-            let recording = self.recording();
-            let error = CommError::Mismatch { difference: misfit.difference, sides, recording };
-            return self.fail(error, std::slice::from_ref(key));
-        }
-        let Some(open) = self.open.remove(key) else { return };
-        for (rank, post) in open.present(&key.0) {
-            self.members[rank].ring.mark(post.number, CallState::Met);
-        }
-        // An outcome is set once: this meeting was open until now.
-        let _ = open.outcome.set(Ok(open.posts.into_iter().flatten().collect()));
-    }
-
-    /// Ends the meetings `keys` with an error and all other open ones because of it; closes the
-    /// world.
-    fn fail(&mut self, error: CommError, keys: &[Key]) {
+    /// Ends the meetings `places` with an error and all other open ones because of it; closes the world.
+    pub(super) fn fail(&self, _: &Trouble<'_>, error: CommError, places: &[Place]) {
         let first = Arc::new(error);
-        for (key, open) in std::mem::take(&mut self.open) {
-            for (rank, post) in open.present(&key.0) {
-                self.members[rank].ring.mark(post.number, CallState::Failed);
-            }
-            let error = match keys.contains(&key) {
+        // What closed the world stays what closed it.
+        let _ = self.poison.set(Arc::clone(&first));
+        for room in self.rooms() {
+            room.close(|number| match places.iter().any(|place| place.is(&room, number)) {
                 true => CommError::clone(&first),
                 false => CommError::Poisoned { first: Arc::clone(&first) },
-            };
-            // An outcome is set once: this meeting was open until now.
-            let _ = open.outcome.set(Err(error));
+            });
         }
-        self.poison.get_or_insert(first);
     }
 
-    /// The open meetings for which a rank is missing.
-    fn missing_it(&self, rank: Rank) -> Vec<Key> {
-        let missing = |(key, open): &(&Key, &Open)| open.missing(&key.0).any(|it| it == rank);
-        self.open.iter().filter(missing).map(|(key, _)| key.clone()).collect()
+    pub(super) fn check_not_closed(&self) -> Result<(), CommError> {
+        match self.poison.get() {
+            Some(first) => Err(CommError::Poisoned { first: Arc::clone(first) }),
+            None => Ok(()),
+        }
     }
 
-    fn departed(&self, rank: Rank, needed_for: Option<&Key>) -> CommError {
-        let needed_by = needed_for.and_then(|key| {
-            let open = self.open.get(key)?;
-            let (rank, _) = open.present(&key.0).next()?;
-            open.side(&key.0, rank).map(Box::new)
-        });
-        let departure = self.members[rank].departure.clone().unwrap_or(Departure::Returned);
-        CommError::Departed { rank, departure, needed_by, recording: self.recording() }
+    /// The error of calls after the world was closed.
+    pub(super) fn poisoned(&self) -> CommError {
+        let first = self.poison.get().expect("a world says why it is closed before it is");
+        CommError::Poisoned { first: Arc::clone(first) }
     }
 
-    /// Who has not called, and what they did last; empty once a meeting has ended.
-    pub(super) fn missing(&self, key: &Key) -> Vec<Missing> {
-        let Some(open) = self.open.get(key) else { return Vec::new() };
-        let last = |rank: Rank| self.members[rank].ring.last().cloned();
-        open.missing(&key.0).map(|rank| Missing { rank, last: last(rank) }).collect()
+    fn departed(&self, rank: Rank, needing: Option<(&Place, Rank)>) -> CommError {
+        let side = |(place, member): (&Place, Rank)| self.side(place, member).map(Box::new);
+        let departure = self.members[rank].departure.get().cloned();
+        CommError::Departed {
+            rank,
+            departure: departure.unwrap_or(Departure::Returned),
+            needed_by: needing.and_then(side),
+            recording: self.recording(),
+        }
     }
 
-    /// A rank's side of an open meeting.
-    pub(super) fn side(&self, key: &Key, rank: Rank) -> Option<Side> {
-        self.open.get(key)?.side(&key.0, rank)
+    /// Says in whose end a rank blocks, or that it does not any more.
+    pub(super) fn set_blocked(&self, _: &Trouble<'_>, rank: Rank, place: Option<Place>) {
+        *lock(&self.members[rank].blocked) = place;
+    }
+
+    /// The meeting in whose end a rank blocks, unless that has ended.
+    pub(super) fn blocked_in(&self, _: &Trouble<'_>, rank: Rank) -> Option<Place> {
+        let place = lock(&self.members[rank].blocked).clone()?;
+        (!place.room.is_closed() && !place.room.has_met(place.number)).then_some(place)
+    }
+
+    /// Who has not come to a meeting, and what they did last.
+    pub(super) fn missing(&self, place: &Place) -> Vec<Missing> {
+        let last = |rank: Rank| {
+            let made = lock(&self.members[rank].ring).iter().next_back().cloned();
+            made.map(|made| self.record(&made))
+        };
+        let missing = place.room.missing(place.number).into_iter();
+        missing.map(|rank| Missing { rank, last: last(rank) }).collect()
+    }
+
+    /// A rank's side of a meeting, as long as its ring has it.
+    pub(super) fn side(&self, place: &Place, rank: Rank) -> Option<Side> {
+        let is_it = |made: &&Made| {
+            let call = made.call.as_ref();
+            call.is_some_and(|(call, number)| {
+                *number == place.number && call.call().group == place.room.group
+            })
+        };
+        let made = lock(&self.members[rank].ring).iter().rev().find(is_it).cloned()?;
+        Some(Side { rank, call: self.record(&made) })
     }
 
     pub(super) fn recording(&self) -> Recording {
-        self.members.iter().map(|member| member.ring.to_vec()).collect()
+        let calls = |member: &Member| {
+            let made: Vec<Made> = lock(&member.ring).iter().cloned().collect();
+            made.iter().map(|made| self.record(made)).collect::<Vec<CallRecord>>()
+        };
+        self.members.iter().map(calls).collect()
+    }
+
+    /// The record of a call, in the state in which it is now.
+    fn record(&self, made: &Made) -> CallRecord {
+        let state = match &made.call {
+            None => CallState::Local,
+            Some((call, number)) => self.state_of(call, *number),
+        };
+        made.record(state)
+    }
+
+    fn state_of(&self, call: &Prepared, number: u64) -> CallState {
+        let Some(seat) = call.engine::<super::seat::Seat>() else { return CallState::Waiting };
+        if seat.room.has_met(number) {
+            CallState::Met
+        } else if seat.room.is_closed() {
+            CallState::Failed
+        } else {
+            CallState::Waiting
+        }
+    }
+
+    fn rooms(&self) -> Vec<Arc<Room>> {
+        lock(&self.rooms).values().cloned().collect()
     }
 }
 
-/// Counts one more for a group; how many there were.
-fn next(counts: &mut BTreeMap<Group, u64>, group: &Group) -> u64 {
-    let count = counts.entry(group.clone()).or_default();
-    *count += 1;
-    *count - 1
+/// The lock's content; whoever panicked under it had not left it half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,26 +1,39 @@
 //! The communicator for ranks that are threads of one process.
 //!
-//! A call publishes the source and meets the calls of its peers in a hub that the world shares. Once
-//! all members have called, each copies or combines straight from its peers' published buffers into
-//! its own target, in group order: nothing is packed, nobody waits for the readers of what it gave,
-//! and replicas are bit-identical.
+//! Each group has a room, in which the k-th calls of all its members meet. A call publishes its source;
+//! once all members have called, each copies or combines straight from its peers' published buffers
+//! into its own target, in group order: nothing is packed, nobody waits for the readers of what it gave,
+//! and replicas are bit-identical. Large reductions that all members want are shared among them.
 
-mod hub;
+mod sync;
+mod bell;
+mod share;
 mod meeting;
+mod post;
+mod seat;
+mod agreed;
+mod room;
+mod hub;
 mod deadlock;
-mod wait;
 mod deliver;
+mod together;
+mod wait;
+mod lend;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Call, validate};
-use super::{CallRecord, CommError, Communicator, Departure, Recording, Stamp, Work};
+use super::{Call, Prepared};
+use super::{CallFault, CommError, Communicator, Departure, Recording, Stamp, Work};
 use crate::mem::{Buffer, BufferMut};
 use crate::mesh::{Group, Rank};
-use hub::Hub;
-use wait::Waiting;
+use hub::{Hub, Place};
+use meeting::Brings;
+use post::{Bytes, Given, Post};
+use seat::Seat;
+
+pub(super) use wait::Waiting;
 
 /// How long ranks wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,16 +109,45 @@ impl Communicator for Endpoint {
         true
     }
 
-    fn submit(&self, call: Call, source: Buffer, target: BufferMut) -> Result<Work, CommError> {
-        let bytes = (source.len_bytes(), target.len_bytes());
-        let valid = validate::validate(&call, self.rank, self.world_len(), bytes);
-        let position = valid.map_err(|fault| CommError::Invalid {
-            rank: self.rank,
-            call: Box::new(CallRecord::of(&call)),
-            fault: Box::new(fault),
-        })?;
-        let ticket = self.hub.post(self.rank, position, call, source)?;
-        Ok(Work::new(Waiting::new(Arc::clone(&self.hub), ticket, target)))
+    fn prepare(
+        &self,
+        call: Call,
+        source_bytes: usize,
+        target_bytes: usize,
+    ) -> Result<Prepared, CommError> {
+        let (rank, world_len) = (self.rank, self.world_len());
+        Prepared::new(call, (rank, world_len), (source_bytes, target_bytes), |call| Seat {
+            room: self.hub.room(&call.group),
+            number: self.hub.next_number(),
+            world: Arc::clone(&self.hub.mark),
+        })
+    }
+
+    fn start(
+        &self,
+        call: &Prepared,
+        stamp: &Stamp,
+        source: Buffer,
+        mut target: BufferMut,
+    ) -> Result<Work, CommError> {
+        let seat = self.seat(call, stamp, (source.len_bytes(), target.len_bytes()))?;
+        let wanted = Bytes::of_target(&mut target);
+        let post = Post::new(call.clone(), stamp.clone(), Given::Published(source), wanted);
+        let posted = self.post(seat, post, Brings::Given)?;
+        Ok(Waiting::new(posted, target).into())
+    }
+
+    fn perform(
+        &self,
+        call: &Prepared,
+        stamp: &Stamp,
+        source: &[u8],
+        target: &mut [u8],
+    ) -> Result<(), CommError> {
+        let seat = self.seat(call, stamp, (source.len(), target.len()))?;
+        let (given, wanted) = (Given::Lent(Bytes::of(source)), Bytes::of_mut(target));
+        let post = Post::new(call.clone(), stamp.clone(), given, wanted);
+        lend::perform(self.post(seat, post, Brings::Lent)?, target)
     }
 
     fn note(&self, stamp: &Stamp) {
@@ -122,6 +164,33 @@ impl Communicator for Endpoint {
 
     fn recorder(&self) -> Recording {
         self.hub.recording()
+    }
+}
+
+impl Endpoint {
+    /// Where a prepared call is made, if it may be made here with buffers of these lengths.
+    fn seat<'a>(
+        &self,
+        call: &'a Prepared,
+        stamp: &Stamp,
+        (source_bytes, target_bytes): (usize, usize),
+    ) -> Result<&'a Seat, CommError> {
+        let own =
+            |seat: &&Seat| Arc::ptr_eq(&seat.world, &self.hub.mark) && call.rank() == self.rank;
+        let Some(seat) = call.engine::<Seat>().filter(own) else {
+            return Err(call.invalid(stamp, CallFault::Foreign));
+        };
+        match call.check_lens(source_bytes, target_bytes) {
+            None => Ok(seat),
+            Some(fault) => Err(call.invalid(stamp, fault)),
+        }
+    }
+
+    fn post(&self, seat: &Seat, post: Post, brings: Brings) -> Result<wait::Call, CommError> {
+        let position = post.call.position();
+        let posted = self.hub.post(&seat.room, (self.rank, position), post, brings)?;
+        let place = Place { room: Arc::clone(&seat.room), number: posted.number };
+        Ok(wait::Call::new(&self.hub, self.rank, place, posted))
     }
 }
 

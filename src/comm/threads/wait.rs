@@ -1,136 +1,246 @@
-//! Waiting for a meeting to end.
+//! Waiting for a meeting, and writing the target of a call.
 
 use std::fmt;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::deliver::deliver;
-use super::hub::{Hub, State, Ticket};
+use super::hub::{Hub, Place};
+use super::room::{CallReading, CallTicket, Posted};
+use super::together::Together;
 use crate::comm::error::list;
-use crate::comm::work::Pending;
-use crate::comm::{CallFault, CallRecord, CommError};
+use crate::comm::{CallFault, CommError, Prepared, Stamp};
 use crate::mem::BufferMut;
+use crate::mesh::Rank;
 
-/// A posted call whose target is still to be written.
-pub(super) struct Waiting {
-    hub: Arc<Hub>,
-    ticket: Ticket,
-    /// `None` once handed out.
-    target: Option<BufferMut>,
+/// How long a rank sleeps before it looks whether ranks wait for each other in a circle: longer than
+/// peers usually take, short enough to be told at once.
+const MOMENT: Duration = Duration::from_millis(2);
+
+/// How long a rank sleeps at most without looking again.
+const NAP: Duration = Duration::from_millis(100);
+
+/// A call that was posted.
+pub(super) struct Call {
+    pub(super) hub: Arc<Hub>,
+    pub(super) rank: Rank,
+    pub(super) place: Place,
+    pub(super) ticket: CallTicket,
 }
 
-impl Waiting {
-    pub(super) fn new(hub: Arc<Hub>, ticket: Ticket, target: BufferMut) -> Self {
-        Self { hub, ticket, target: Some(target) }
+impl Call {
+    pub(super) fn new(hub: &Arc<Hub>, rank: Rank, place: Place, posted: Posted) -> Self {
+        Self { hub: Arc::clone(hub), rank, place, ticket: posted.ticket }
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.ticket.meeting().is_ended()
     }
 
     /// Blocks until the meeting ends; at the latest the deadline ends it.
-    fn block(&self) {
-        if self.is_done() {
+    pub(super) fn block(&self) {
+        if self.hub.patience.spend(|| self.is_ended()) {
             return;
         }
+        let span = tracing::trace_span!("wait", rank = self.rank);
+        let _waiting = span.enter();
         let entered = now();
+        self.sleep(MOMENT);
+        if self.is_ended() {
+            return;
+        }
+        self.begin_to_block();
         let mut warned = false;
-        let mut state = self.hub.lock();
-        state.members[self.ticket.rank].blocked = Some(self.ticket.key.clone());
-        self.end_circle(&mut state);
-        while !self.is_done() {
+        while !self.is_ended() {
             let waited = now().saturating_duration_since(entered);
             let options = self.hub.options;
             if !warned && waited >= options.warn_after {
                 warned = true;
-                state = self.warn(state, waited);
+                self.warn(waited);
             } else if waited >= options.timeout {
-                self.end_late(&mut state, waited);
+                self.end_late(waited);
             } else {
                 let next = if warned { options.timeout } else { options.warn_after };
-                state = self.hub.sleep(state, next.min(options.timeout) - waited);
+                self.sleep(next.min(options.timeout) - waited);
             }
         }
-        state.members[self.ticket.rank].blocked = None;
+        self.hub.set_blocked(&self.hub.trouble(), self.rank, None);
     }
 
-    /// Warns whom this rank misses. Not under the lock, for a subscriber may do anything.
-    fn warn<'a>(&'a self, state: MutexGuard<'a, State>, waited: Duration) -> MutexGuard<'a, State> {
-        let missing = state.missing(&self.ticket.key);
-        let side = state.side(&self.ticket.key, self.ticket.rank);
-        drop(state);
-        if let Some(side) = side {
+    fn sleep(&self, time: Duration) {
+        self.ticket.meeting().bell.sleep(time, || self.is_ended());
+    }
+
+    /// Warns whom this rank misses.
+    fn warn(&self, waited: Duration) {
+        let missing = self.hub.missing(&self.place);
+        if let Some(side) = self.hub.side(&self.place, self.rank) {
             tracing::warn!("{side} has waited {waited:.1?} for {}", list(&missing));
         }
-        self.hub.lock()
     }
 
-    /// Ends the meetings of a circle that this rank's blocking has closed.
-    fn end_circle(&self, state: &mut MutexGuard<'_, State>) {
-        let Some(ranks) = state.circle(self.ticket.rank) else { return };
-        let keys: Vec<_> =
-            ranks.iter().filter_map(|&rank| state.members[rank].blocked.clone()).collect();
-        let sides = ranks.iter().zip(&keys).filter_map(|(&rank, key)| state.side(key, rank));
+    /// Tells that this rank blocks, and ends the meetings of a circle that this closes.
+    fn begin_to_block(&self) {
+        let trouble = self.hub.trouble();
+        self.hub.set_blocked(&trouble, self.rank, Some(self.place.clone()));
+        let Some(circle) = self.hub.circle(&trouble, self.rank) else { return };
+        let sides = circle.iter().filter_map(|(rank, place)| self.hub.side(place, *rank));
         let blocked = sides.collect();
-        let error = CommError::Deadlock { blocked, recording: state.recording() };
-        self.hub.fail(state, error, &keys);
+        let error = CommError::Deadlock { blocked, recording: self.hub.recording() };
+        let places: Vec<Place> = circle.into_iter().map(|(_, place)| place).collect();
+        self.hub.fail(&trouble, error, &places);
     }
 
     /// Ends the meeting because the deadline has passed.
-    fn end_late(&self, state: &mut MutexGuard<'_, State>, waited: Duration) {
-        let Ticket { rank, key, .. } = &self.ticket;
-        let Some(waiter) = state.side(key, *rank).map(Box::new) else { return };
-        let missing = state.missing(key).into();
-        let error = CommError::Timeout { waiter, waited, missing, recording: state.recording() };
-        self.hub.fail(state, error, std::slice::from_ref(key));
+    fn end_late(&self, waited: Duration) {
+        let trouble = self.hub.trouble();
+        if self.is_ended() {
+            return;
+        }
+        let Some(waiter) = self.hub.side(&self.place, self.rank).map(Box::new) else { return };
+        let missing = self.hub.missing(&self.place).into();
+        let recording = self.hub.recording();
+        let error = CommError::Timeout { waiter, waited, missing, recording };
+        self.hub.fail(&trouble, error, std::slice::from_ref(&self.place));
     }
 
-    /// Writes the target of a meeting that has ended.
-    fn finish(&mut self) -> Result<Option<BufferMut>, CommError> {
-        let Some(outcome) = self.ticket.outcome.get() else { return Ok(None) };
-        let posts = outcome.as_ref().map_err(CommError::clone)?;
-        let Some(mut target) = self.target.take() else {
-            return Err(CommError::Invalid {
-                rank: self.ticket.rank,
-                call: Box::new(CallRecord::of(&posts[self.ticket.position].call)),
-                fault: Box::new(CallFault::TargetTaken),
-            });
+    /// Has the target written after the meeting has ended.
+    pub(super) fn write(&self, target: &mut [u8]) -> Result<(), CommError> {
+        let Some(reading) = self.ticket.read() else {
+            let failure = self.ticket.meeting().failure();
+            return Err(failure.unwrap_or_else(|| self.hub.poisoned()));
         };
-        deliver(self.ticket.position, posts, &mut target);
-        Ok(Some(target))
+        let span = tracing::trace_span!("move", rank = self.rank, bytes = target.len());
+        let _moving = span.enter();
+        match Together::of(&reading) {
+            Some(together) => self.write_together(&together, &reading),
+            None => deliver(self.position(), &reading, target),
+        }
+        Ok(())
+    }
+
+    fn write_together(&self, together: &Together, reading: &CallReading<'_>) {
+        together.take_part(reading);
+        let is_done = || together.is_done(reading);
+        // Pieces that others have claimed are done by running threads, so this wait ends by itself.
+        while !self.hub.patience.spend(is_done) {
+            reading.bell().sleep(NAP, is_done);
+        }
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.ticket.own().map_or(0, |post| post.call.position())
+    }
+
+    /// Leaves the meeting.
+    pub(super) fn leave(self) {
+        if let Some(meeting) = self.ticket.leave() {
+            self.place.room.take_back(meeting);
+        }
+    }
+
+    fn made(&self) -> Option<(Prepared, Stamp)> {
+        self.ticket.own().map(|post| (post.call.clone(), post.stamp.clone()))
     }
 }
 
-impl Pending for Waiting {
-    fn wait(&mut self) -> Result<BufferMut, CommError> {
-        loop {
-            self.block();
-            if let Some(target) = self.finish()? {
-                return Ok(target);
-            }
-        }
+/// A call on its way, whose target is still to be handed out.
+pub(in crate::comm) struct Waiting {
+    /// `None` once the target is written.
+    call: Option<Call>,
+    /// `None` once handed out.
+    target: Option<BufferMut>,
+    /// Of a call that is through.
+    made: Option<(Prepared, Stamp)>,
+}
+
+impl Waiting {
+    pub(super) fn new(call: Call, target: BufferMut) -> Self {
+        Self { call: Some(call), target: Some(target), made: None }
     }
 
-    fn wait_timeout(&mut self, time: Duration) -> Result<Option<BufferMut>, CommError> {
-        let entered = now();
-        let mut state = self.hub.lock();
-        while !self.is_done() {
-            let waited = now().saturating_duration_since(entered);
-            if waited >= time {
-                return Ok(None);
-            }
-            state = self.hub.sleep(state, time - waited);
+    /// Blocks until the call is done: the target. If it fails, the target stays to be taken back.
+    pub(in crate::comm) fn wait(&mut self) -> Result<BufferMut, CommError> {
+        if let Some(call) = &self.call {
+            call.block();
         }
-        drop(state);
         self.finish()
     }
 
-    fn is_done(&self) -> bool {
-        self.ticket.outcome.get().is_some()
+    /// Blocks until the call is done or the time is over.
+    pub(in crate::comm) fn wait_timeout(
+        &mut self,
+        time: Duration,
+    ) -> Result<Option<BufferMut>, CommError> {
+        if let Some(call) = &self.call {
+            let entered = now();
+            while !call.hub.patience.spend(|| call.is_ended()) {
+                let waited = now().saturating_duration_since(entered);
+                if waited >= time {
+                    return Ok(None);
+                }
+                call.sleep(time - waited);
+            }
+            self.made = call.made();
+        }
+        self.finish().map(Some)
+    }
+
+    pub(in crate::comm) fn is_done(&self) -> bool {
+        self.call.as_ref().is_none_or(Call::is_ended)
+    }
+
+    /// The target of a call that has failed.
+    pub(in crate::comm) fn take_target(&mut self) -> Option<BufferMut> {
+        // Only a call that has ended has no meeting that may still write it.
+        if self.call.is_none() { self.target.take() } else { None }
+    }
+
+    /// Has the target of a meeting that has ended written, and leaves.
+    fn finish(&mut self) -> Result<BufferMut, CommError> {
+        let (Some(call), Some(target)) = (self.call.take(), &mut self.target) else {
+            return Err(self.taken());
+        };
+        let written = call.write(target.as_bytes_mut());
+        call.leave();
+        written?;
+        self.target.take().ok_or_else(|| self.taken())
+    }
+
+    fn taken(&self) -> CommError {
+        match &self.made {
+            Some((call, stamp)) => call.invalid(stamp, CallFault::TargetTaken),
+            None => {
+                unreachable!("only a call that was looked at for a time can be waited for twice")
+            }
+        }
+    }
+}
+
+/// Peers get what they wait for; a target that they may still write lives until they are through.
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(call) = self.call.take() else { return };
+        if let (Some(post), Some(target)) = (call.ticket.own(), self.target.take()) {
+            post.keep(target);
+        }
+        call.leave();
     }
 }
 
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ticket { rank, key: (group, index), .. } = &self.ticket;
-        let state = if self.is_done() { "done" } else { "on its way" };
-        write!(f, "call {index} of rank {rank} among {group}, {state}")
+        match &self.call {
+            Some(Call { rank, place, .. }) => {
+                let state = if self.is_done() { "done" } else { "on its way" };
+                write!(
+                    f,
+                    "call {} of rank {rank} among {}, {state}",
+                    place.number, place.room.group
+                )
+            }
+            None => f.write_str("a call that is through"),
+        }
     }
 }
 
@@ -138,6 +248,6 @@ impl fmt::Debug for Waiting {
     clippy::disallowed_methods,
     reason = "a deadline needs a clock, and only errors depend on it"
 )]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }

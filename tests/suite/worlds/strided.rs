@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use reshard::comm::{Call, CommError, Communicator, Departure, Part, Recording, Stamp, Work};
+use reshard::comm::{
+    Call, CommError, Communicator, Departure, Part, Prepared, Recording, Stamp, Work,
+};
 use reshard::mem::{Buffer, BufferMut};
 use reshard::mesh::Rank;
 use reshard::{Group, Mesh, World};
@@ -38,10 +40,19 @@ impl Communicator for Contiguous {
     fn takes_strided(&self) -> bool {
         false
     }
-    fn submit(&self, call: Call, source: Buffer, target: BufferMut) -> Result<Work, CommError> {
+    fn prepare(&self, call: Call, source: usize, target: usize) -> Result<Prepared, CommError> {
         Self::check(&call.send, &call);
         Self::check(&call.recv, &call);
-        self.0.submit(call, source, target)
+        self.0.prepare(call, source, target)
+    }
+    fn start(
+        &self,
+        call: &Prepared,
+        stamp: &Stamp,
+        source: Buffer,
+        target: BufferMut,
+    ) -> Result<Work, CommError> {
+        self.0.start(call, stamp, source, target)
     }
     fn note(&self, stamp: &Stamp) {
         self.0.note(stamp);
