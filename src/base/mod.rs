@@ -6,6 +6,7 @@ mod dtype;
 mod element;
 mod hash;
 mod interval;
+mod recent;
 mod reduction;
 mod region;
 
@@ -13,5 +14,6 @@ pub use dtype::{DType, ParseDTypeError};
 pub use element::Element;
 pub use hash::StableHash;
 pub use interval::{Interval, Intervals};
+pub(crate) use recent::Recent;
 pub use reduction::{ParseReductionError, Reduction};
 pub use region::Region;

@@ -34,7 +34,9 @@ impl Work {
     ///
     /// [`CommError`] if the call cannot be done; the target is lost.
     pub fn wait(mut self) -> Result<BufferMut, CommError> {
-        self.wait_in_place()
+        match &mut self.0 {
+            Way::Threads(waiting) => waiting.wait(),
+        }
     }
 
     /// Blocks until the call is done or the time is over: the target, written, or `None`.
@@ -56,20 +58,6 @@ impl Work {
     pub fn is_done(&self) -> bool {
         match &self.0 {
             Way::Threads(waiting) => waiting.is_done(),
-        }
-    }
-
-    /// As [`Work::wait`]; if it fails, [`Work::take_target`] may have the target.
-    pub(crate) fn wait_in_place(&mut self) -> Result<BufferMut, CommError> {
-        match &mut self.0 {
-            Way::Threads(waiting) => waiting.wait(),
-        }
-    }
-
-    /// The target of a call that has failed, as it was, if the communicator still has it.
-    pub(crate) fn take_target(&mut self) -> Option<BufferMut> {
-        match &mut self.0 {
-            Way::Threads(waiting) => waiting.take_target(),
         }
     }
 }

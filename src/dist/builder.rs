@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use super::failures::Failures;
 use super::launch::{Launcher, timeout, variable};
+use super::world::Settings;
 use super::{Error, LaunchError, World};
 use crate::comm::{CommError, Communicator, Departure, threads};
+use crate::mem::Pool;
 use crate::mesh::Rank;
 use crate::plan::PlanCache;
 
@@ -38,13 +40,15 @@ pub struct WorldBuilder {
     timeout: Option<Duration>,
     warn_after: Duration,
     plans_capacity: usize,
+    pool_bytes: usize,
     wrap: Option<Box<Wrap>>,
 }
 
 impl WorldBuilder {
     pub(super) fn new(len: usize) -> Self {
         let warn_after = threads::Options::default().warn_after;
-        Self { len, timeout: None, warn_after, plans_capacity: PlanCache::CAPACITY, wrap: None }
+        let (plans_capacity, pool_bytes) = (PlanCache::CAPACITY, Pool::CAPACITY_BYTES);
+        Self { len, timeout: None, warn_after, plans_capacity, pool_bytes, wrap: None }
     }
 
     /// After this long a wait for other ranks fails. Unless it is set, `RESHARD_TIMEOUT` (in seconds)
@@ -62,6 +66,12 @@ impl WorldBuilder {
     /// How many plans the world remembers; [`PlanCache::CAPACITY`] unless set.
     pub fn plan_cache(self, capacity: usize) -> Self {
         Self { plans_capacity: capacity, ..self }
+    }
+
+    /// How many bytes of idle memory the ranks keep for further tensors, all together and in equal
+    /// shares; [`Pool::CAPACITY_BYTES`] unless set. Tensors larger than a share are not kept.
+    pub fn pool_bytes(self, pool_bytes: usize) -> Self {
+        Self { pool_bytes, ..self }
     }
 
     /// Puts something between every rank and its communicator, to watch, count or disturb calls.
@@ -172,7 +182,9 @@ impl WorldBuilder {
                 Some(wrap) => wrap(endpoint),
                 None => endpoint,
             };
-            World::with_failures(communicator, Arc::clone(&plans), Arc::clone(failures))
+            let (plans, failures) = (Arc::clone(&plans), Arc::clone(failures));
+            let pool = Pool::new(self.pool_bytes / self.len.max(1));
+            World::with_settings(communicator, Settings { plans, failures, pool })
         };
         threads::connect(self.len, options).into_iter().map(world).collect()
     }
@@ -197,6 +209,7 @@ impl fmt::Debug for WorldBuilder {
             .field("timeout", &self.timeout)
             .field("warn_after", &self.warn_after)
             .field("plans_capacity", &self.plans_capacity)
+            .field("pool_bytes", &self.pool_bytes)
             .finish_non_exhaustive()
     }
 }

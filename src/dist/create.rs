@@ -1,6 +1,6 @@
 //! Tensors that every rank can make by itself.
 
-use super::redistribute::Job;
+use super::ready::Ready;
 use super::{DistTensor, Error, On, random};
 use crate::base::{DType, Element, Region};
 use crate::layout::IntoLayout;
@@ -173,9 +173,9 @@ impl On {
             return self.tensor(layout, &shape, dtype, local);
         }
         let seed = Transition::new(layout.reduced(), layout, shape, dtype)?;
-        let job = Job::new(self.world(), seed, local)?;
-        let terms = job.run_local()?;
-        Ok(job.finish(terms))
+        let ready = Ready::new(self.world(), &seed)?;
+        let terms = ready.run_local(self.world(), &local.unwrap_or_else(Buffer::empty))?;
+        Ok(ready.tensor(self.world(), terms))
     }
 }
 

@@ -63,6 +63,34 @@ pub enum DataError {
         /// Elements needed.
         needed: usize,
     },
+    /// Memory that is not the local tensor of this rank.
+    #[error(
+        "rank {rank} gives {given} bytes, but of a tensor of {dtype} {shape:?} under {layout} it holds {needed} bytes"
+    )]
+    ByteCount {
+        /// The rank.
+        rank: Rank,
+        /// The layout.
+        layout: String,
+        /// The global shape.
+        shape: Vec<usize>,
+        /// The element type.
+        dtype: DType,
+        /// Bytes given.
+        given: usize,
+        /// Bytes needed.
+        needed: usize,
+    },
+    /// A tensor cannot take the elements of another one. Equal on every rank.
+    #[error(
+        "{out} cannot take the elements of {given}; shape, element type and world have to be equal"
+    )]
+    OtherTensor {
+        /// The tensor to be carried.
+        given: String,
+        /// The tensor whose elements were to be replaced.
+        out: String,
+    },
     /// Bytes that are no truth values.
     #[error("a truth value is 0 or 1, but a byte is {byte}")]
     NoTruthValue {
@@ -103,9 +131,11 @@ impl DataError {
         match self {
             DataError::LocalShapes { .. }
             | DataError::LocalKinds { .. }
-            | DataError::OtherMesh { .. } => true,
+            | DataError::OtherMesh { .. }
+            | DataError::OtherTensor { .. } => true,
             DataError::LocalShape { .. }
             | DataError::ElementCount { .. }
+            | DataError::ByteCount { .. }
             | DataError::NoTruthValue { .. }
             | DataError::WrongType { .. }
             | DataError::Outside { .. } => false,
@@ -115,13 +145,16 @@ impl DataError {
     /// The rank that the error is about, where it is about one.
     pub(super) fn rank(&self) -> Option<Rank> {
         match self {
-            DataError::LocalShape { rank, .. } | DataError::Outside { rank, .. } => Some(*rank),
+            DataError::LocalShape { rank, .. }
+            | DataError::ByteCount { rank, .. }
+            | DataError::Outside { rank, .. } => Some(*rank),
             DataError::LocalShapes { .. }
             | DataError::LocalKinds { .. }
             | DataError::ElementCount { .. }
             | DataError::NoTruthValue { .. }
             | DataError::WrongType { .. }
-            | DataError::OtherMesh { .. } => None,
+            | DataError::OtherMesh { .. }
+            | DataError::OtherTensor { .. } => None,
         }
     }
 }

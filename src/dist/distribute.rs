@@ -1,11 +1,13 @@
 //! Handing out an array that a rank has whole.
 
 use super::host::{HostArray, Loaded};
-use super::redistribute::{Job, check_ranks};
+use super::ready::Ready;
+use super::redistribute::check_ranks;
 use super::wire::{Wire, dtype_code, dtype_of};
 use super::{DistTensor, Error, On};
 use crate::base::DType;
 use crate::layout::{IntoLayout, Layout};
+use crate::mem::Buffer;
 use crate::mesh::{Group, Mesh, Rank};
 use crate::plan::Transition;
 
@@ -85,9 +87,10 @@ impl On {
         let layout = self.layout(placements, shape.len())?;
         let whole = Layout::replicated(&alone, shape.len());
         let array = loaded.and_then(Result::ok).map(|array| array.buffer().clone());
-        let job = Job::new(world, Transition::new(whole, layout, shape, dtype)?, array)?;
-        let local = world.in_turn(|communicator| job.run(communicator))?;
-        Ok(job.finish(local))
+        let ready = Ready::new(world, &Transition::new(whole, layout, shape, dtype)?)?;
+        let array = array.unwrap_or_else(Buffer::empty);
+        let local = world.in_turn(|communicator| ready.run(&array, &mut None, communicator))?;
+        Ok(ready.tensor(world, local))
     }
 
     /// Every rank keeps its part of its own array.
@@ -102,9 +105,9 @@ impl On {
         let layout = self.layout(placements, shape.len())?;
         let whole = Layout::replicated(self.mesh(), shape.len());
         let own = self.is_here().then(|| array.buffer().clone());
-        let job = Job::new(self.world(), Transition::new(whole, layout, shape, dtype)?, own)?;
-        let local = job.run_local()?;
-        Ok(job.finish(local))
+        let ready = Ready::new(self.world(), &Transition::new(whole, layout, shape, dtype)?)?;
+        let local = ready.run_local(self.world(), &own.unwrap_or_else(Buffer::empty))?;
+        Ok(ready.tensor(self.world(), local))
     }
 }
 

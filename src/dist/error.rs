@@ -189,9 +189,10 @@ impl Error {
     pub(crate) fn exec(what: &str, error: ExecError) -> Self {
         match error {
             ExecError::Comm(error) => Self::Comm(error),
-            ExecError::Memory(_) | ExecError::Unwritten { .. } | ExecError::Frozen { .. } => {
-                Self::engine(what, error)
-            }
+            ExecError::Memory(_)
+            | ExecError::Length { .. }
+            | ExecError::Unwritten { .. }
+            | ExecError::Frozen { .. } => Self::engine(what, error),
         }
     }
 }

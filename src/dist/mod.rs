@@ -16,6 +16,7 @@ mod on;
 mod pending;
 mod queue;
 mod random;
+mod ready;
 mod redistribute;
 mod tensor;
 mod view;

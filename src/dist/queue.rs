@@ -1,6 +1,7 @@
 //! The order of one rank's calls: those that it waits for, and those that a thread of their own makes.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
@@ -22,9 +23,10 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct Shared {
     /// Jobs that are not done yet.
-    pending: Mutex<usize>,
-    /// Told whenever a job is done.
+    pending: AtomicUsize,
+    /// Told, under `idle`, when the last job is done.
     done: Condvar,
+    idle: Mutex<()>,
     /// Held by whoever makes calls.
     turn: Mutex<()>,
 }
@@ -37,6 +39,22 @@ struct State {
     lost: Option<Error>,
 }
 
+impl Shared {
+    fn is_busy(&self) -> bool {
+        // Acquire shows what the jobs that are done have done.
+        self.pending.load(Ordering::Acquire) > 0
+    }
+
+    /// Notes that a job is done.
+    fn finish(&self) {
+        // Release, see `is_busy`; under the lock, so that nobody falls asleep on an old number.
+        let idle = lock(&self.idle);
+        self.pending.fetch_sub(1, Ordering::Release);
+        drop(idle);
+        self.done.notify_all();
+    }
+}
+
 impl Queue {
     pub(super) fn new(rank: Rank) -> Self {
         Self { rank, shared: Arc::default(), state: Mutex::default() }
@@ -44,9 +62,11 @@ impl Queue {
 
     /// Runs something here and now, after all jobs.
     pub(super) fn in_turn<T>(&self, run: impl FnOnce() -> T) -> T {
-        let pending = lock(&self.shared.pending);
-        let idle = self.shared.done.wait_while(pending, |pending| *pending > 0);
-        drop(idle.unwrap_or_else(PoisonError::into_inner));
+        if self.shared.is_busy() {
+            let idle = lock(&self.shared.idle);
+            let idle = self.shared.done.wait_while(idle, |()| self.shared.is_busy());
+            drop(idle.unwrap_or_else(PoisonError::into_inner));
+        }
         let _turn = lock(&self.shared.turn);
         run()
     }
@@ -63,13 +83,15 @@ impl Queue {
             Some(worker) => worker,
             None => self.start()?,
         };
-        *lock(&self.shared.pending) += 1;
+        // Relaxed is enough: the lock of the state orders it for this thread's own calls, and the channel
+        // for the worker.
+        self.shared.pending.fetch_add(1, Ordering::Relaxed);
         let sent = worker.0.send(job);
         state.worker = Some(worker);
         drop(state);
         if let Err(mpsc::SendError(job)) = sent {
             // The thread cannot have ended, but were it so, nothing may hang.
-            *lock(&self.shared.pending) -= 1;
+            self.shared.finish();
             self.in_turn(job);
         }
         Ok(())
@@ -102,8 +124,7 @@ impl Queue {
                 let turn = lock(&shared.turn);
                 job();
                 drop(turn);
-                *lock(&shared.pending) -= 1;
-                shared.done.notify_all();
+                shared.finish();
             }
         };
         let name = format!("rank {}, in the background", self.rank);
@@ -118,7 +139,7 @@ impl Queue {
 
 impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Queue(rank {}, {} jobs)", self.rank, lock(&self.shared.pending))
+        write!(f, "Queue(rank {}, {} jobs)", self.rank, self.shared.pending.load(Ordering::Relaxed))
     }
 }
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::pending::{Pending, Redistribution};
-use super::{DistTensor, Error, World};
-use crate::comm::{Communicator, Stamp};
-use crate::exec::execute;
-use crate::layout::{IntoLayout, Layout};
+use super::ready::{Key, Ready};
+use super::{DataError, DistTensor, Error, World};
+use crate::layout::IntoLayout;
 use crate::mem::Buffer;
 use crate::mesh::Mesh;
-use crate::plan::{Lowered, Plan, Transition};
+use crate::plan::{Plan, Transition};
 
 impl DistTensor {
-    /// The same tensor in another layout, on the same mesh or, given a [`Layout`], on another one.
+    /// The same tensor in another layout, on the same mesh or, given a [`Layout`](crate::Layout), on
+    /// another one.
     ///
     /// A tensor that is in this layout already is only cloned.
     ///
@@ -27,9 +27,63 @@ impl DistTensor {
     /// [`Error::Layout`], [`Error::Plan`] and [`Error::UnknownRank`] on every rank alike before anything
     /// moves; [`Error::Comm`] if ranks cannot do it together.
     pub fn redistribute(&self, to: impl IntoLayout) -> Result<DistTensor, Error> {
-        let job = self.job(to)?;
-        let local = self.world().in_turn(|communicator| job.run(communicator))?;
-        Ok(job.finish(local))
+        let (world, ready) = (self.world(), self.ready(to)?);
+        let source = self.source();
+        let local = world.in_turn(|communicator| ready.run(&source, &mut None, communicator))?;
+        Ok(ready.tensor(world, local))
+    }
+
+    /// Carries the tensor to the layout of `out`, a tensor of the same shape and element type, whose
+    /// elements are replaced.
+    ///
+    /// The memory of `out` is used again if no other tensor shares it. If an error is returned, `out`
+    /// is as it was.
+    ///
+    /// # Communication
+    ///
+    /// As [`DistTensor::redistribute`]; ranks may mix both.
+    ///
+    /// # Errors
+    ///
+    /// As [`DistTensor::redistribute`]; [`DataError::OtherTensor`] if shapes, element types or worlds
+    /// differ.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use reshard::{Mesh, World};
+    /// let mesh = Mesh::new([("tp", 2)])?;
+    /// World::run(2, |world| {
+    ///     let on = world.on(&mesh);
+    ///     let mut whole = on.zeros::<f32>([4], "R")?;
+    ///     for round in 0..3 {
+    ///         let parts = on.full(round as f32, [4], "S(0)")?;
+    ///         parts.redistribute_into(&mut whole)?;
+    ///         assert_eq!(whole.to_local_vec::<f32>()?, [round as f32; 4]);
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), reshard::Error>(())
+    /// ```
+    pub fn redistribute_into(&self, out: &mut DistTensor) -> Result<(), Error> {
+        self.check_like(out)?;
+        let (world, ready) = (self.world(), self.ready(out.layout())?);
+        let source = self.source();
+        let (mut shared, mut offered) = (None, None);
+        match out.local.take().map(Buffer::try_into_mut) {
+            Some(Ok(own)) => offered = Some(own),
+            Some(Err(other)) => shared = Some(other),
+            None => {}
+        }
+        let done = world.in_turn(|communicator| ready.run(&source, &mut offered, communicator));
+        // What was not written is put back, unless something else takes its place.
+        let before = shared.or(offered.map(crate::mem::BufferMut::freeze));
+        let (local, done) = match done {
+            Ok(local) => (local, Ok(())),
+            Err(error) => (before, Err(error)),
+        };
+        out.local = local;
+        done
     }
 
     /// As [`DistTensor::redistribute`], but in the background.
@@ -46,12 +100,14 @@ impl DistTensor {
     ///
     /// Those of [`DistTensor::redistribute`] that arise before anything moves; the handle has the others.
     pub fn redistribute_async(&self, to: impl IntoLayout) -> Result<Redistribution, Error> {
-        let job = Arc::new(self.job(to)?);
+        let (world, source) = (self.world().clone(), self.source());
+        let job = Arc::new(Job { ready: self.ready(to)?, world });
         let pending = Arc::new(Pending::default());
         let (running, promised) = (Arc::clone(&job), Arc::clone(&pending));
         let run = move || {
-            let world = running.world();
-            promised.settle(world, || running.run(world.communicator()));
+            let world = &running.world;
+            let run = || running.ready.run(&source, &mut None, world.communicator());
+            promised.settle(world, run);
         };
         self.world().push(Box::new(run))?;
         Ok(Redistribution::new(job, pending))
@@ -63,98 +119,49 @@ impl DistTensor {
     ///
     /// [`Error::Layout`], [`Error::Plan`] and [`Error::UnknownRank`], on every rank alike.
     pub fn plan_to(&self, to: impl IntoLayout) -> Result<Arc<Plan>, Error> {
-        let transition = self.transition(to)?;
-        Ok(self.world().plans().plan(&transition, self.world().options())?)
+        let world = self.world();
+        let target = world.layout(to, self.layout().mesh(), self.ndim())?;
+        let (source, shape) = (self.layout().clone(), self.shape());
+        let transition = world.transition(&source, &target, shape, self.dtype())?;
+        Ok(world.plans().plan(&transition, world.options())?)
     }
 
-    fn transition(&self, to: impl IntoLayout) -> Result<Transition, Error> {
-        let target = to.into_layout(self.layout().mesh(), self.ndim())?;
-        check_ranks(self.world(), target.mesh())?;
-        Ok(Transition::new(self.layout().clone(), target, self.shape(), self.dtype())?)
+    /// What carries this tensor to another layout, made now unless it was made before.
+    fn ready(&self, to: impl IntoLayout) -> Result<Arc<Ready>, Error> {
+        let target = self.world().layout(to, self.layout().mesh(), self.ndim())?;
+        let (shape, dtype) = (self.shape(), self.dtype());
+        self.world().ready(&Key { source: self.layout(), target: &target, shape, dtype })
     }
 
-    fn job(&self, to: impl IntoLayout) -> Result<Job, Error> {
-        Job::new(self.world(), self.transition(to)?, self.local.clone())
+    /// This rank's elements; none outside the mesh.
+    fn source(&self) -> Buffer {
+        self.local.clone().unwrap_or_else(Buffer::empty)
+    }
+
+    fn check_like(&self, out: &DistTensor) -> Result<(), Error> {
+        let alike = (self.shape(), self.dtype()) == (out.shape(), out.dtype());
+        if alike && self.world().is(out.world()) {
+            return Ok(());
+        }
+        let described = |tensor: &DistTensor| format!("{tensor:?} of {:?}", tensor.world());
+        Err(DataError::OtherTensor { given: described(self), out: described(out) }.into())
     }
 }
 
-/// A redistribution as one rank carries it out.
+/// A redistribution of one rank in the background.
 pub(super) struct Job {
+    ready: Arc<Ready>,
     world: World,
-    transition: Transition,
-    source: Buffer,
-    /// `None` on a rank that takes no part.
-    lowered: Option<Lowered>,
 }
 
 impl Job {
-    /// The redistribution of a tensor of which this rank holds `local`.
-    pub(super) fn new(
-        world: &World,
-        transition: Transition,
-        local: Option<Buffer>,
-    ) -> Result<Self, Error> {
-        let (plans, options, rank) = (world.plans(), world.options(), world.rank());
-        let meshes = [transition.source().mesh(), transition.target().mesh()];
-        let takes_part = meshes.iter().any(|mesh| mesh.contains(rank));
-        // A plan that cannot be is an error on every rank, outside ones included.
-        let lowered = match takes_part {
-            true => Some(plans.lowered(&transition, options, rank)?),
-            false => plans.plan(&transition, options).map(|_| None)?,
-        };
-        let source = local.unwrap_or_else(Buffer::empty);
-        Ok(Self { world: world.clone(), transition, source, lowered })
-    }
-
     pub(super) fn world(&self) -> &World {
         &self.world
     }
 
-    /// Carries out this rank's part as one of the program's calls.
-    pub(super) fn run(&self, communicator: &dyn Communicator) -> Result<Option<Buffer>, Error> {
-        let Some(lowered) = &self.lowered else { return Ok(None) };
-        let stamp = Stamp {
-            sequence: communicator.next_sequence(&lowered.scope),
-            step: 0,
-            plan: lowered.plan.stable_hash(),
-            what: Arc::clone(&lowered.what),
-        };
-        if lowered.program.calls().next().is_none() {
-            communicator.note(&stamp);
-        }
-        self.execute(lowered, communicator, &stamp)
-    }
-
-    /// Carries out this rank's part of a plan that moves nothing, without counting as a call.
-    pub(super) fn run_local(&self) -> Result<Option<Buffer>, Error> {
-        let Some(lowered) = &self.lowered else { return Ok(None) };
-        if !lowered.plan.is_local() {
-            return Err(Error::engine(
-                &lowered.what,
-                "a plan that should be local sends something",
-            ));
-        }
-        self.execute(lowered, self.world.communicator(), &Stamp::new(0, Arc::clone(&lowered.what)))
-    }
-
     /// The tensor of which this rank holds `local` now.
     pub(super) fn finish(&self, local: Option<Buffer>) -> DistTensor {
-        let (shape, dtype) = (self.transition.shape(), self.transition.dtype());
-        let target: &Layout = self.transition.target();
-        let program = self.lowered.as_ref().map(|lowered| &lowered.program);
-        let local_shape = program.map_or_else(Vec::new, |program| program.result_shape().to_vec());
-        DistTensor::assembled(&self.world, target.clone(), (shape, dtype), local_shape, local)
-    }
-
-    fn execute(
-        &self,
-        lowered: &Lowered,
-        communicator: &dyn Communicator,
-        stamp: &Stamp,
-    ) -> Result<Option<Buffer>, Error> {
-        let dtype = self.transition.dtype();
-        execute(&lowered.program, dtype, &self.source, communicator, stamp)
-            .map_err(|error| Error::exec(&lowered.what, error))
+        self.ready.tensor(&self.world, local)
     }
 }
 
@@ -164,5 +171,69 @@ pub(super) fn check_ranks(world: &World, mesh: &Mesh) -> Result<(), Error> {
     match mesh.ranks().iter().find(|&&rank| rank >= world_len) {
         None => Ok(()),
         Some(&rank) => Err(Error::UnknownRank { mesh: mesh.to_string(), rank, world_len }),
+    }
+}
+
+impl World {
+    /// The transition of a tensor, whose ranks this world has.
+    pub(super) fn transition(
+        &self,
+        source: &crate::Layout,
+        target: &crate::Layout,
+        shape: &[usize],
+        dtype: crate::DType,
+    ) -> Result<Transition, Error> {
+        check_ranks(self, target.mesh())?;
+        Ok(Transition::new(source.clone(), target.clone(), shape, dtype)?)
+    }
+
+    /// Carries elements in the caller's own memory from layout to layout: for engines with tensors of
+    /// their own, whose memory is used in place.
+    ///
+    /// `source` and `target` are this rank's local tensors, row major, as native bytes; of a rank
+    /// outside a mesh, the slice on that side is empty. Returns when no peer uses them any more. The
+    /// target is written only if nothing can fail any more.
+    ///
+    /// # Communication
+    ///
+    /// As [`DistTensor::redistribute`]; peers may use tensors as well, but wait for them: a peer whose
+    /// [`Redistribution`] is not waited for is carried out in the background all the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`DistTensor::redistribute`]; [`DataError::ByteCount`] if a slice is not this rank's local
+    /// tensor.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use reshard::plan::Transition;
+    /// use reshard::{DType, Layout, Mesh, World};
+    /// let mesh = Mesh::new([("tp", 2)])?;
+    /// let (from, to) = (Layout::parse(&mesh, 1, "P(sum)")?, Layout::parse(&mesh, 1, "S(0)")?);
+    /// let transition = Transition::new(from, to, [4], DType::U8)?;
+    /// let halves = World::run(2, |world| {
+    ///     let (terms, mut half) = ([1, 2, 3, 4], [0; 2]);
+    ///     world.redistribute_bytes(&transition, &terms, &mut half)?;
+    ///     Ok(half)
+    /// })?;
+    /// assert_eq!(halves, [[2, 4], [6, 8]]);
+    /// # Ok::<(), reshard::Error>(())
+    /// ```
+    pub fn redistribute_bytes(
+        &self,
+        transition: &Transition,
+        source: &[u8],
+        target: &mut [u8],
+    ) -> Result<(), Error> {
+        check_ranks(self, transition.source().mesh())?;
+        let ready = self.ready(&Key {
+            source: transition.source(),
+            target: transition.target(),
+            shape: transition.shape(),
+            dtype: transition.dtype(),
+        })?;
+        ready.check_bytes(self.rank(), source.len(), target.len())?;
+        self.in_turn(|communicator| ready.run_borrowed(source, target, communicator))
     }
 }

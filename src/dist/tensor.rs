@@ -29,18 +29,19 @@ use crate::mem::Buffer;
 /// ```
 #[derive(Clone)]
 pub struct DistTensor {
+    world: World,
     head: Arc<Head>,
     pub(super) local: Option<Buffer>,
 }
 
-/// All but the elements.
-struct Head {
-    world: World,
-    layout: Layout,
-    shape: Vec<usize>,
-    dtype: DType,
+/// What a tensor is, on one rank; all but its elements.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) layout: Layout,
+    pub(super) shape: Vec<usize>,
+    pub(super) dtype: DType,
     /// Empty outside the mesh.
-    local_shape: Vec<usize>,
+    pub(super) local_shape: Vec<usize>,
 }
 
 impl DistTensor {
@@ -72,19 +73,13 @@ impl DistTensor {
             let cause = format!("its local bytes are {given:?}, but have to be {needed:?}");
             return Err(Error::engine(&what, cause));
         }
-        Ok(Self::assembled(world, layout, (shape, dtype), local_shape, local))
+        let head = Head { layout, shape: shape.to_vec(), dtype, local_shape };
+        Ok(Self::assembled(world, Arc::new(head), local))
     }
 
     /// The tensor of parts that are known to fit.
-    pub(super) fn assembled(
-        world: &World,
-        layout: Layout,
-        (shape, dtype): (&[usize], DType),
-        local_shape: Vec<usize>,
-        local: Option<Buffer>,
-    ) -> Self {
-        let (world, shape) = (world.clone(), shape.to_vec());
-        Self { head: Arc::new(Head { world, layout, shape, dtype, local_shape }), local }
+    pub(super) fn assembled(world: &World, head: Arc<Head>, local: Option<Buffer>) -> Self {
+        Self { world: world.clone(), head, local }
     }
 
     /// Where every element lives.
@@ -114,7 +109,7 @@ impl DistTensor {
     /// This rank's world.
     #[must_use]
     pub fn world(&self) -> &World {
-        &self.head.world
+        &self.world
     }
 
     /// Whether this rank is in the mesh, and so holds elements.
@@ -171,8 +166,8 @@ impl DistTensor {
 /// `DistTensor(f32 [6, 8], [dp, tp] on dp=2, tp=2; rank 1 holds [3, 4])`; no elements.
 impl fmt::Debug for DistTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Head { world, layout, shape, dtype, local_shape } = &*self.head;
-        let (mesh, rank) = (layout.mesh(), world.rank());
+        let Head { layout, shape, dtype, local_shape } = &*self.head;
+        let (mesh, rank) = (layout.mesh(), self.world.rank());
         write!(f, "DistTensor({dtype} {shape:?}, {layout} on {mesh}; rank {rank} holds ")?;
         match &self.local {
             Some(_) => write!(f, "{local_shape:?})"),

@@ -1,12 +1,16 @@
 //! What one rank holds.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::failures::Failures;
 use super::queue::{Job, Queue};
+use super::ready::{Key, Ready};
 use super::{Error, On, WorldBuilder};
+use crate::base::{Recent, StableHash};
 use crate::comm::{Communicator, Departure};
+use crate::layout::{IntoLayout, Layout};
+use crate::mem::Pool;
 use crate::mesh::{Mesh, Rank};
 use crate::plan::{PlanCache, PlanOptions};
 
@@ -33,6 +37,18 @@ struct Inner {
     plans: Arc<PlanCache>,
     queue: Queue,
     failures: Arc<Failures>,
+    pool: Pool,
+    /// Redistributions of this rank that were made ready.
+    ready: Mutex<Recent<Arc<Ready>>>,
+    /// Layouts that were named by text.
+    named: Mutex<Recent<Named>>,
+}
+
+/// A layout and what it was named by.
+struct Named {
+    mesh: Mesh,
+    text: String,
+    layout: Layout,
 }
 
 impl World {
@@ -89,16 +105,15 @@ impl World {
     /// Whoever runs the rank says how it ended: [`World::leave`].
     #[must_use]
     pub fn over(communicator: Arc<dyn Communicator>, plans: Arc<PlanCache>) -> Self {
-        Self::with_failures(communicator, plans, Arc::default())
+        Self::with_settings(communicator, Settings { plans, ..Settings::default() })
     }
 
-    pub(super) fn with_failures(
-        communicator: Arc<dyn Communicator>,
-        plans: Arc<PlanCache>,
-        failures: Arc<Failures>,
-    ) -> Self {
+    pub(super) fn with_settings(communicator: Arc<dyn Communicator>, settings: Settings) -> Self {
+        let Settings { plans, failures, pool } = settings;
         let queue = Queue::new(communicator.rank());
-        Self(Arc::new(Inner { communicator, plans, queue, failures }))
+        let ready = Mutex::new(Recent::new(plans.capacity()));
+        let named = Mutex::new(Recent::new(plans.capacity()));
+        Self(Arc::new(Inner { communicator, plans, queue, failures, pool, ready, named }))
     }
 
     /// This rank's number.
@@ -132,6 +147,13 @@ impl World {
         &self.0.plans
     }
 
+    /// The memory that this rank's redistributed tensors come from, and go back to when they are
+    /// dropped.
+    #[must_use]
+    pub fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
     /// A place to make tensors on.
     #[must_use]
     pub fn on(&self, mesh: &Mesh) -> On {
@@ -155,6 +177,45 @@ impl World {
             Some(error) => self.0.communicator.leave(Departure::failed(error)),
         }
         lost.or(self.0.queue.close()).map_or(Ok(()), Err)
+    }
+
+    /// What carries out a redistribution, made now unless it was made before.
+    pub(super) fn ready(&self, key: &Key<'_>) -> Result<Arc<Ready>, Error> {
+        let hash = key.hash();
+        if let Some(ready) = lock(&self.0.ready).find(hash, |ready| ready.is_of(key)) {
+            return Ok(Arc::clone(ready));
+        }
+        let transition = self.transition(key.source, key.target, key.shape, key.dtype)?;
+        let ready = Arc::new(Ready::new(self, &transition)?);
+        lock(&self.0.ready).keep(hash, Arc::clone(&ready));
+        Ok(ready)
+    }
+
+    /// The layout that something names, of a tensor of `ndim` dims on `mesh`.
+    pub(super) fn layout(
+        &self,
+        name: impl IntoLayout,
+        mesh: &Mesh,
+        ndim: usize,
+    ) -> Result<Layout, Error> {
+        let Some(text) = name.text() else { return Ok(name.into_layout(mesh, ndim)?) };
+        let words = text.as_bytes().chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        });
+        let hash =
+            words.fold(StableHash::new().word(mesh.stable_hash()).len(ndim), StableHash::word);
+        let hash = hash.finish();
+        let is_it = |it: &Named| it.text == text && it.mesh == *mesh && it.layout.ndim() == ndim;
+        if let Some(named) = lock(&self.0.named).find(hash, is_it) {
+            return Ok(named.layout.clone());
+        }
+        let text = text.to_owned();
+        let layout = name.into_layout(mesh, ndim)?;
+        let named = Named { mesh: mesh.clone(), text, layout: layout.clone() };
+        lock(&self.0.named).keep(hash, named);
+        Ok(layout)
     }
 
     pub(super) fn options(&self) -> PlanOptions {
@@ -191,6 +252,19 @@ impl World {
     pub(super) fn lose(&self, error: Error) {
         self.0.queue.lose(error);
     }
+}
+
+/// What a world is made with, beside its communicator.
+#[derive(Default)]
+pub(super) struct Settings {
+    pub(super) plans: Arc<PlanCache>,
+    pub(super) failures: Arc<Failures>,
+    pub(super) pool: Pool,
+}
+
+/// The lock's content; nothing panics under it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for World {

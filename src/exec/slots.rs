@@ -1,14 +1,17 @@
 //! The buffers of a running program.
 
+use smallvec::SmallVec;
+
 use super::ExecError;
-use crate::mem::{Buffer, BufferMut, MemError};
+use crate::mem::{Buffer, BufferMut, MemError, Pool};
 use crate::plan::BufferId;
 
 /// The buffers of a running program, by number. A buffer is made at its first write, published at its
 /// first read, and never written after that.
 pub(super) struct Slots<'a> {
     lens_bytes: &'a [usize],
-    slots: Vec<Slot>,
+    pool: &'a Pool,
+    slots: SmallVec<[Slot; 8]>,
 }
 
 enum Slot {
@@ -18,17 +21,21 @@ enum Slot {
 }
 
 impl<'a> Slots<'a> {
-    /// Buffers of these lengths, the first of which holds `source`.
-    pub(super) fn new(lens_bytes: &'a [usize], source: &Buffer) -> Result<Self, ExecError> {
-        let mut slots: Vec<Slot> = lens_bytes.iter().map(|_| Slot::New).collect();
-        if let (Some(slot), Some(&end_bytes)) = (slots.first_mut(), lens_bytes.first()) {
-            let len_bytes = source.len_bytes();
-            if end_bytes != len_bytes {
-                return Err(MemError::OutOfBounds { end_bytes, len_bytes }.into());
+    /// Buffers of these lengths from a pool, the first of which is `source`.
+    pub(super) fn new(
+        lens_bytes: &'a [usize],
+        source: &Buffer,
+        pool: &'a Pool,
+    ) -> Result<Self, ExecError> {
+        let mut slots: SmallVec<[Slot; 8]> = lens_bytes.iter().map(|_| Slot::New).collect();
+        if let (Some(slot), Some(&needed_bytes)) = (slots.first_mut(), lens_bytes.first()) {
+            let given_bytes = source.len_bytes();
+            if needed_bytes != given_bytes {
+                return Err(ExecError::Length { what: "source", given_bytes, needed_bytes });
             }
             *slot = Slot::Published(source.clone());
         }
-        Ok(Self { lens_bytes, slots })
+        Ok(Self { lens_bytes, pool, slots })
     }
 
     /// The buffer, published from now on.
@@ -60,7 +67,7 @@ impl<'a> Slots<'a> {
     pub(super) fn take(&mut self, id: BufferId) -> Result<BufferMut, ExecError> {
         let buffer = id.index();
         match std::mem::replace(&mut self.slots[buffer], Slot::New) {
-            Slot::New => Ok(BufferMut::zeroed(self.lens_bytes[buffer])),
+            Slot::New => Ok(self.pool.take(self.lens_bytes[buffer])),
             Slot::Writing(writing) => Ok(writing),
             Slot::Published(_) => Err(ExecError::Frozen { buffer }),
         }
@@ -99,7 +106,8 @@ mod tests {
 
     #[test]
     fn a_buffer_takes_writes_until_it_is_read() {
-        let mut slots = Slots::new(&[1, 2, 0], &Buffer::from_elements(&[5u8])).unwrap();
+        let pool = Pool::new(0);
+        let mut slots = Slots::new(&[1, 2, 0], &Buffer::from_elements(&[5u8]), &pool).unwrap();
         slots.write(id(1)).unwrap().as_bytes_mut()[0] = 7;
         let mut taken = slots.take(id(1)).unwrap();
         taken.as_bytes_mut()[1] = 8;
@@ -112,9 +120,11 @@ mod tests {
 
     #[test]
     fn programs_that_do_not_fit_are_errors() {
+        let pool = Pool::new(0);
         let source = Buffer::from_elements(&[1u8, 2, 3, 4]);
-        assert!(matches!(Slots::new(&[5], &source), Err(ExecError::Memory(_))));
-        let mut slots = Slots::new(&[4, 3, 3], &source).unwrap();
+        let refused = Slots::new(&[5], &source, &pool);
+        assert!(matches!(refused, Err(ExecError::Length { given_bytes: 4, needed_bytes: 5, .. })));
+        let mut slots = Slots::new(&[4, 3, 3], &source, &pool).unwrap();
         let unwritten = slots.read(id(1));
         assert!(matches!(unwritten, Err(ExecError::Unwritten { buffer: 1, len_bytes: 3 })));
         assert!(matches!(slots.view(id(0), id(1), 2), Err(ExecError::Memory(_))));

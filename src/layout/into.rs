@@ -24,6 +24,11 @@ pub trait IntoLayout {
     ///
     /// [`LayoutError`] if there is no such layout.
     fn into_layout(self, mesh: &Mesh, ndim: usize) -> Result<Layout, LayoutError>;
+
+    /// The text, if it is one: equal texts name the same layout of a mesh, so it need not be read twice.
+    fn text(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl IntoLayout for Layout {
@@ -39,18 +44,30 @@ impl IntoLayout for &Layout {
 }
 
 impl IntoLayout for &str {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+
     fn into_layout(self, mesh: &Mesh, ndim: usize) -> Result<Layout, LayoutError> {
         Layout::parse(mesh, ndim, self)
     }
 }
 
 impl IntoLayout for String {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+
     fn into_layout(self, mesh: &Mesh, ndim: usize) -> Result<Layout, LayoutError> {
         Layout::parse(mesh, ndim, &self)
     }
 }
 
 impl IntoLayout for &String {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+
     fn into_layout(self, mesh: &Mesh, ndim: usize) -> Result<Layout, LayoutError> {
         Layout::parse(mesh, ndim, self)
     }

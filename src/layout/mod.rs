@@ -189,6 +189,15 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Whether both were given alike, axes of length 1 included: equal layouts may be written in
+    /// different ways.
+    pub(crate) fn is_given_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self == other && self.0.dims == other.0.dims && self.0.partial == other.0.partial)
+    }
+}
+
 impl PartialEq for Layout {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -40,6 +40,9 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// How many idle bytes a pool keeps unless told otherwise: 1 GiB.
+    pub const CAPACITY_BYTES: usize = 1 << 30;
+
     /// A pool that keeps at most so many idle bytes. It is empty at first; a pool of capacity 0 keeps
     /// nothing.
     #[must_use]
@@ -76,6 +79,13 @@ impl Pool {
     #[must_use]
     pub fn idle_bytes(&self) -> usize {
         self.shelves.lock().bytes
+    }
+}
+
+/// A pool of [`Pool::CAPACITY_BYTES`].
+impl Default for Pool {
+    fn default() -> Self {
+        Self::new(Self::CAPACITY_BYTES)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::base::Recent;
 use crate::mesh::{Group, Rank};
 
 use super::{Plan, PlanError, PlanOptions, Program, Transition, plan};
@@ -33,24 +34,8 @@ use super::{Plan, PlanError, PlanOptions, Program, Transition, plan};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PlanCache {
-    capacity: usize,
-    state: Mutex<State>,
-}
-
-/// What the lock guards; nothing is planned under it.
-#[derive(Default)]
-struct State {
-    /// By hash; different keys of one hash are told apart by value.
-    entries: BTreeMap<u64, Vec<Held>>,
-    len: usize,
-    /// How many look-ups there were.
-    now: u64,
-}
-
-struct Held {
-    entry: Arc<Entry>,
-    /// The number of the look-up that used it last.
-    used: u64,
+    /// Nothing is planned under the lock.
+    entries: Mutex<Recent<Arc<Entry>>>,
 }
 
 /// A transition and what was made of it.
@@ -85,19 +70,19 @@ impl PlanCache {
     /// An empty cache that keeps at most `capacity` plans; 0 keeps none.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, state: Mutex::default() }
+        Self { entries: Mutex::new(Recent::new(capacity)) }
     }
 
     /// How many plans it keeps at most.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.capacity
+        self.entries().capacity()
     }
 
     /// How many plans it keeps now.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.state().len
+        self.entries().len()
     }
 
     /// Whether it keeps no plan.
@@ -139,13 +124,10 @@ impl PlanCache {
 
     /// The entry of a transition, new unless there is one.
     fn entry(&self, transition: &Transition, options: PlanOptions) -> Arc<Entry> {
-        let mut state = self.state();
-        state.now += 1;
-        let now = state.now;
-        let held = state.entries.entry(transition.hash()).or_default();
-        if let Some(held) = held.iter_mut().find(|held| held.entry.is_of(transition, options)) {
-            held.used = now;
-            return Arc::clone(&held.entry);
+        let mut entries = self.entries();
+        let hash = transition.hash();
+        if let Some(entry) = entries.find(hash, |entry| entry.is_of(transition, options)) {
+            return Arc::clone(entry);
         }
         let entry = Arc::new(Entry {
             transition: transition.clone(),
@@ -153,17 +135,13 @@ impl PlanCache {
             planned: OnceLock::new(),
             programs: Mutex::default(),
         });
-        held.push(Held { entry: Arc::clone(&entry), used: now });
-        state.len += 1;
-        while state.len > self.capacity {
-            state.drop_oldest();
-        }
+        entries.keep(hash, Arc::clone(&entry));
         entry
     }
 
-    /// The state; a panic leaves it whole, for nothing that panics runs under the lock.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The entries; a panic leaves them whole, for nothing that panics runs under the lock.
+    fn entries(&self) -> MutexGuard<'_, Recent<Arc<Entry>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,22 +154,7 @@ impl Default for PlanCache {
 
 impl fmt::Debug for PlanCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PlanCache({} of {} plans)", self.len(), self.capacity)
-    }
-}
-
-impl State {
-    fn drop_oldest(&mut self) {
-        let used = |held: &Vec<Held>| held.iter().map(|held| held.used).min();
-        let oldest = self.entries.iter().min_by_key(|(_, held)| used(held).unwrap_or(u64::MAX));
-        let Some(hash) = oldest.map(|(&hash, _)| hash) else { return };
-        let held = self.entries.remove(&hash).unwrap_or_default();
-        let oldest = used(&held);
-        let kept: Vec<Held> = held.into_iter().filter(|held| Some(held.used) != oldest).collect();
-        if !kept.is_empty() {
-            self.entries.insert(hash, kept);
-        }
-        self.len -= 1;
+        write!(f, "PlanCache({} of {} plans)", self.len(), self.capacity())
     }
 }
 

@@ -71,6 +71,20 @@ pub enum Instruction {
     },
 }
 
+impl Instruction {
+    /// The buffer that it writes.
+    #[must_use]
+    pub fn target(&self) -> BufferId {
+        match self {
+            Instruction::View { target, .. }
+            | Instruction::Fill { target, .. }
+            | Instruction::Copy { target, .. }
+            | Instruction::Scale { target, .. }
+            | Instruction::Call { target, .. } => *target,
+        }
+    }
+}
+
 /// A rank's part in a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSpec {

@@ -159,7 +159,7 @@ impl Waiting {
         Self { call: Some(call), target: Some(target), made: None }
     }
 
-    /// Blocks until the call is done: the target. If it fails, the target stays to be taken back.
+    /// Blocks until the call is done: the target.
     pub(in crate::comm) fn wait(&mut self) -> Result<BufferMut, CommError> {
         if let Some(call) = &self.call {
             call.block();
@@ -188,12 +188,6 @@ impl Waiting {
 
     pub(in crate::comm) fn is_done(&self) -> bool {
         self.call.as_ref().is_none_or(Call::is_ended)
-    }
-
-    /// The target of a call that has failed.
-    pub(in crate::comm) fn take_target(&mut self) -> Option<BufferMut> {
-        // Only a call that has ended has no meeting that may still write it.
-        if self.call.is_none() { self.target.take() } else { None }
     }
 
     /// Has the target of a meeting that has ended written, and leaves.
