@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::ptr::NonNull;
 
 use bytemuck::checked::CheckedCastError;
 
 use super::MemError;
-use super::storage::{HostBytes, Storage};
+use super::storage::{Storage, Unique};
 use crate::base::Element;
 
 /// Published bytes: immutable and reference counted. Cloning and slicing share the storage.
@@ -24,16 +24,17 @@ use crate::base::Element;
 /// ```
 #[derive(Clone)]
 pub struct Buffer {
-    storage: Arc<Storage>,
+    /// None if there are no bytes.
+    storage: Option<Storage>,
     start: usize,
     len: usize,
 }
 
 impl Buffer {
-    /// A buffer of no bytes.
+    /// A buffer of no bytes. It allocates nothing.
     #[must_use]
     pub fn empty() -> Self {
-        BufferMut::zeroed(0).freeze()
+        Self { storage: None, start: 0, len: 0 }
     }
 
     /// A copy of these elements.
@@ -46,7 +47,10 @@ impl Buffer {
     #[must_use]
     pub fn from_vec<T: Element>(elements: Vec<T>) -> Self {
         let len = size_of_val(elements.as_slice());
-        Self { storage: Arc::new(Storage::Adopted(Box::new(elements))), start: 0, len }
+        if len == 0 {
+            return Self::empty();
+        }
+        Self { storage: Some(Storage::adopted(elements)), start: 0, len }
     }
 
     /// How many bytes.
@@ -67,17 +71,16 @@ impl Buffer {
             "bytes {range:?} do not lie within a buffer of {} bytes",
             self.len
         );
-        Self {
-            storage: Arc::clone(&self.storage),
-            start: self.start + range.start,
-            len: range.len(),
-        }
+        Self { storage: self.storage.clone(), start: self.start + range.start, len: range.len() }
     }
 
     /// The bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.storage.bytes()[self.start..self.start + self.len]
+        match &self.storage {
+            Some(storage) => &storage.bytes()[self.start..self.start + self.len],
+            None => &[],
+        }
     }
 
     /// The bytes as elements of a type.
@@ -95,10 +98,19 @@ impl Buffer {
         bytemuck::checked::try_cast_slice(bytes).map_err(|error| cast_error::<T>(error, bytes))
     }
 
-    /// Whether both buffers are ranges of one storage.
+    /// Whether both buffers are ranges of one storage. Buffers that never had a byte have the same
+    /// storage: none.
     #[must_use]
     pub fn same_storage(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage)
+        match (&self.storage, &other.storage) {
+            (Some(own), Some(other)) => own.is(other),
+            (own, other) => own.is_none() && other.is_none(),
+        }
+    }
+
+    /// Whether the buffer is all of its storage.
+    fn is_whole(&self) -> bool {
+        self.storage.as_ref().is_none_or(|storage| self.len == storage.bytes().len())
     }
 
     /// The bytes as elements of a type, to write to: copied first if others share the storage, if they
@@ -124,14 +136,12 @@ impl Buffer {
         if self.as_elements::<T>()?.is_empty() {
             return Ok(&mut []);
         }
-        let whole = self.start == 0 && self.len == self.storage.bytes().len();
-        let own = whole && matches!(Arc::get_mut(&mut self.storage), Some(Storage::Host(_)));
-        if !own {
+        if !(self.is_whole() && self.storage.as_ref().is_some_and(Storage::is_writable)) {
             *self = BufferMut::copy_of(self).freeze();
         }
-        match Arc::get_mut(&mut self.storage) {
-            Some(Storage::Host(host)) => Ok(bytemuck::checked::cast_slice_mut(host.bytes_mut())),
-            Some(Storage::Adopted(_)) | None => unreachable!("a copy has its storage to itself"),
+        match self.storage.as_mut().and_then(Storage::bytes_mut) {
+            Some(bytes) => Ok(bytemuck::checked::cast_slice_mut(bytes)),
+            None => unreachable!("a copy has its storage to itself"),
         }
     }
 
@@ -142,21 +152,25 @@ impl Buffer {
     /// The buffer itself, if others share its storage, it is a part of its storage, or it was taken
     /// over from a vector. [`BufferMut::copy_of`] always works.
     pub fn try_into_mut(self) -> Result<BufferMut, Self> {
-        let Self { storage, start, len } = self;
-        if start != 0 || len != storage.bytes().len() {
-            return Err(Self { storage, start, len });
+        if !self.is_whole() {
+            return Err(self);
         }
-        match Arc::try_unwrap(storage) {
-            Ok(Storage::Host(host)) => Ok(BufferMut { host }),
-            Ok(adopted) => Err(Self { storage: Arc::new(adopted), start, len }),
-            Err(storage) => Err(Self { storage, start, len }),
+        let Self { storage, start, len } = self;
+        match storage.map(Storage::try_unique).transpose() {
+            Ok(unique) => Ok(BufferMut { unique }),
+            Err(storage) => Err(Self { storage: Some(storage), start, len }),
         }
     }
 }
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({:?}, bytes {}..{})", self.storage, self.start, self.start + self.len)
+        match &self.storage {
+            Some(storage) => {
+                write!(f, "Buffer({storage:?}, bytes {}..{})", self.start, self.start + self.len)
+            }
+            None => write!(f, "Buffer(empty)"),
+        }
     }
 }
 
@@ -172,14 +186,23 @@ impl fmt::Debug for Buffer {
 /// # Ok::<(), reshard::mem::MemError>(())
 /// ```
 pub struct BufferMut {
-    host: HostBytes,
+    /// None if there are no bytes.
+    unique: Option<Unique>,
 }
 
 impl BufferMut {
+    pub(super) fn empty() -> Self {
+        Self { unique: None }
+    }
+
+    pub(super) fn of(unique: Unique) -> Self {
+        Self { unique: Some(unique) }
+    }
+
     /// A buffer of `len_bytes` bytes, all 0.
     #[must_use]
     pub fn zeroed(len_bytes: usize) -> Self {
-        Self { host: HostBytes::zeroed(len_bytes) }
+        if len_bytes == 0 { Self::empty() } else { Self::of(Unique::zeroed(len_bytes)) }
     }
 
     /// A copy of these elements.
@@ -195,27 +218,33 @@ impl BufferMut {
     }
 
     fn from_bytes(bytes: &[u8]) -> Self {
-        let mut buffer = Self::zeroed(bytes.len());
-        buffer.as_bytes_mut().copy_from_slice(bytes);
-        buffer
+        if bytes.is_empty() { Self::empty() } else { Self::of(Unique::copied(bytes)) }
     }
 
     /// How many bytes.
     #[must_use]
     pub fn len_bytes(&self) -> usize {
-        self.host.bytes().len()
+        self.as_bytes().len()
     }
 
     /// The bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        self.host.bytes()
+        self.unique.as_ref().map_or(&[], Unique::bytes)
     }
 
     /// The bytes, to write to.
     #[must_use]
     pub fn as_bytes_mut(&mut self) -> &mut [u8] {
-        self.host.bytes_mut()
+        self.unique.as_mut().map_or(&mut [], Unique::bytes_mut)
+    }
+
+    /// Where the bytes are. The pointer may be read and written through, by any thread, as long as
+    /// this buffer or the one it freezes into lives, wherever either is moved to; but not while
+    /// somebody holds a reference to the bytes or, once frozen, writes could be seen.
+    #[allow(dead_code, reason = "for communicators that write into a buffer in parts")]
+    pub(crate) fn as_mut_ptr(&mut self) -> NonNull<u8> {
+        self.unique.as_ref().map_or(NonNull::dangling(), Unique::data)
     }
 
     /// The bytes as elements of a type, to write to.
@@ -224,7 +253,7 @@ impl BufferMut {
     ///
     /// As [`Buffer::as_elements`].
     pub fn as_elements_mut<T: Element>(&mut self) -> Result<&mut [T], MemError> {
-        let bytes = self.host.bytes_mut();
+        let bytes = self.as_bytes_mut();
         if bytes.is_empty() {
             return Ok(&mut []);
         }
@@ -238,7 +267,7 @@ impl BufferMut {
     #[must_use]
     pub fn freeze(self) -> Buffer {
         let len = self.len_bytes();
-        Buffer { storage: Arc::new(Storage::Host(self.host)), start: 0, len }
+        Buffer { storage: self.unique.map(Unique::share), start: 0, len }
     }
 }
 
@@ -264,6 +293,7 @@ fn cast_error<T: Element>(error: CheckedCastError, bytes: &[u8]) -> MemError {
 mod tests {
     use super::*;
     use crate::base::DType;
+    use crate::mem::allocations::allocations;
 
     #[test]
     fn buffers_are_aligned_and_zero() {
@@ -296,6 +326,53 @@ mod tests {
         let buffer = Buffer::from_vec(values);
         assert_eq!(buffer.as_bytes().as_ptr().addr(), address);
         assert_eq!(buffer.slice(4..8).as_elements::<f32>(), Ok(&[-2.0][..]));
+    }
+
+    #[test]
+    fn writing_to_a_published_buffer_copies_it_unless_it_is_alone() {
+        let mut buffer = Buffer::from_elements(&[1i32, 2, 3]);
+        let address = |buffer: &Buffer| buffer.as_bytes().as_ptr().addr();
+        let at = address(&buffer);
+        buffer.make_elements_mut::<i32>().unwrap()[0] = 4;
+        assert_eq!(address(&buffer), at);
+        let other = buffer.clone();
+        buffer.make_elements_mut::<i32>().unwrap()[1] = 5;
+        assert_ne!(address(&buffer), at);
+        assert_eq!(buffer.as_elements::<i32>(), Ok(&[4, 5, 3][..]));
+        assert_eq!(other.as_elements::<i32>(), Ok(&[4, 2, 3][..]));
+        drop(other);
+        for mut part in [buffer.slice(4..12), Buffer::from_vec(vec![5, 3])] {
+            let before = part.clone();
+            drop(std::mem::replace(&mut buffer, Buffer::empty()));
+            part.make_elements_mut::<i32>().unwrap()[0] = 6;
+            assert_eq!(part.as_elements::<i32>(), Ok(&[6, 3][..]));
+            assert_eq!(before.as_elements::<i32>(), Ok(&[5, 3][..]));
+        }
+        assert!(Buffer::empty().make_elements_mut::<i32>().unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_bytes_stay_where_they_are_wherever_their_owner_goes() {
+        let mut buffer = BufferMut::zeroed(100);
+        let at = buffer.as_mut_ptr();
+        assert_eq!(at.as_ptr().cast_const(), buffer.as_bytes().as_ptr());
+        let buffer = Box::new(buffer).freeze();
+        assert_eq!(at.as_ptr().cast_const(), buffer.as_bytes().as_ptr());
+        let mut buffer = buffer.try_into_mut().unwrap();
+        assert_eq!(at, buffer.as_mut_ptr());
+        assert!(BufferMut::zeroed(0).as_mut_ptr().as_ptr().is_aligned());
+    }
+
+    #[test]
+    fn buffers_without_bytes_allocate_nothing() {
+        let before = allocations();
+        let empty =
+            [Buffer::empty(), BufferMut::zeroed(0).freeze(), Buffer::from_elements::<u8>(&[])];
+        let other = Buffer::from_vec(Vec::<f32>::new());
+        assert!(empty.iter().all(|buffer| buffer.same_storage(&other)));
+        assert!(other.try_into_mut().is_ok_and(|buffer| buffer.as_bytes().is_empty()));
+        assert_eq!(allocations(), before);
+        assert!(!Buffer::from_elements(&[1u8]).same_storage(&empty[0]));
     }
 
     #[test]

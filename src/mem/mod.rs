@@ -2,10 +2,14 @@
 //!
 //! A [`Buffer`] is published: immutable, reference counted, readable by any thread. A [`BufferMut`]
 //! is being written: it has one owner. Freezing turns the second into the first, so a peer can read
-//! a published buffer in place while nobody can change it.
+//! a published buffer in place while nobody can change it. A [`Pool`] keeps the memory of buffers that are
+//! gone for those to come.
 
 mod buffer;
 mod storage;
+mod pool;
+#[cfg(test)]
+pub(crate) mod allocations;
 mod window;
 mod slab;
 mod error;
@@ -22,6 +26,7 @@ pub use copy::copy;
 pub use error::MemError;
 pub use fill::{fill_identity, fill_value, scale};
 pub(crate) use overlap::overlapping;
+pub use pool::Pool;
 pub use reduce::{Combine, Term, reduce};
 pub use slab::Slab;
 pub use window::Window;
