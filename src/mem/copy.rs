@@ -4,7 +4,8 @@ use std::slice::from_ref;
 
 use smallvec::SmallVec;
 
-use super::cursor::{Cursor, Run};
+use super::cursor::Cursor;
+use super::run::{Run, copy_run};
 use super::window::checked_len;
 use super::{MemError, Window};
 
@@ -69,7 +70,7 @@ fn copy_runs(
         if len == 0 {
             return;
         }
-        copy_run(source, from.take(len), target, to.take(len), element_bytes);
+        copy_run((source, from.take(len)), (target, to.take(len)), element_bytes);
     }
 }
 
@@ -112,7 +113,7 @@ impl Nest {
         if dim + 1 == self.extents.len() {
             let from = Run { offset: from, stride: from_stride, len };
             let to = Run { offset: to, stride: to_stride, len };
-            copy_run(source, from, target, to, self.together);
+            copy_run((source, from), (target, to), self.together);
             return;
         }
         for index in 0..len {
@@ -139,39 +140,6 @@ fn strides_over(
         strides[dim - 1] = strides[dim] * extents[dim];
     }
     Some(strides)
-}
-
-/// Copies one run to another of the same length.
-fn copy_run(source: &[u8], from: Run, target: &mut [u8], to: Run, element_bytes: usize) {
-    let contiguous = |run: Run| run.stride == element_bytes || run.len == 1;
-    if contiguous(from) && contiguous(to) {
-        let bytes = from.len * element_bytes;
-        target[to.offset..to.offset + bytes]
-            .copy_from_slice(&source[from.offset..from.offset + bytes]);
-        return;
-    }
-    match element_bytes {
-        1 => copy_strided::<1>(source, from, target, to),
-        2 => copy_strided::<2>(source, from, target, to),
-        4 => copy_strided::<4>(source, from, target, to),
-        8 => copy_strided::<8>(source, from, target, to),
-        16 => copy_strided::<16>(source, from, target, to),
-        32 => copy_strided::<32>(source, from, target, to),
-        64 => copy_strided::<64>(source, from, target, to),
-        _ => {
-            for index in 0..from.len {
-                let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
-                target[to..to + element_bytes].copy_from_slice(&source[at..at + element_bytes]);
-            }
-        }
-    }
-}
-
-fn copy_strided<const N: usize>(source: &[u8], from: Run, target: &mut [u8], to: Run) {
-    for index in 0..from.len {
-        let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
-        target[to..to + N].copy_from_slice(&source[at..at + N]);
-    }
 }
 
 #[cfg(test)]

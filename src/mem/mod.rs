@@ -13,11 +13,15 @@ pub(crate) mod allocations;
 mod window;
 mod slab;
 mod error;
+mod run;
 mod cursor;
 mod copy;
 mod fill;
 mod lane;
-mod block;
+mod sixteen;
+mod wide;
+mod tile;
+mod fold;
 mod reduce;
 mod overlap;
 
@@ -27,6 +31,8 @@ pub use error::MemError;
 pub use fill::{fill_identity, fill_value, scale};
 pub(crate) use overlap::overlapping;
 pub use pool::Pool;
+#[allow(unused_imports, reason = "for communicators that combine in parts")]
+pub(crate) use reduce::reduce_part;
 pub use reduce::{Combine, Term, reduce};
 pub use slab::Slab;
 pub use window::Window;
