@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::Term;
 use super::cursor::Cursor;
 use super::lane::{Lane, Number};
-use super::tile::{First, Last, More, Only, Pair};
+use super::tile::{First, Last, LastTwo, More, Only, Pair};
 use super::wide::widest;
 
 /// Bytes calculated with at a time: the totals of a tile, and of a few terms, fit the innermost cache.
@@ -119,10 +119,10 @@ impl<'a> Fold<'a> {
                 }
                 if count.is_multiple_of(2) {
                     let terms = [terms.next(left), terms.next(right)];
-                    widest(Last { terms, totals, target: result, divisor, join });
+                    widest(LastTwo { terms, totals, target: result, divisor, join });
                 } else {
-                    let terms = [terms.next(left)];
-                    widest(Last { terms, totals, target: result, divisor, join });
+                    let term = terms.next(left);
+                    widest(Last { term, totals, target: result, divisor, join });
                 }
             }
         }

@@ -6,6 +6,24 @@ use super::fold::Join;
 use super::lane::{Lane, Number, elements, elements_mut};
 use super::wide::Task;
 
+/// Writes `len` values, divided. Not a function of a closure: a compiler may leave calls of closures in
+/// the loop, and then it makes no vectors of it.
+macro_rules! finish {
+    ($lane:ident, $task:ident, $len:expr, $at:ident => $value:expr) => {{
+        let len = $len;
+        let target = &mut elements_mut::<$lane>($task.target)[..len];
+        if $lane::DIVIDES && $task.divisor != 1 {
+            for $at in 0..len {
+                target[$at] = $lane::narrow($value.divide($task.divisor));
+            }
+        } else {
+            for $at in 0..len {
+                target[$at] = $lane::narrow($value);
+            }
+        }
+    }};
+}
+
 /// Writes the only term, divided.
 pub(super) struct Only<'a, L, J> {
     pub(super) term: &'a [u8],
@@ -18,7 +36,7 @@ impl<L: Lane, J> Task for Only<'_, L, J> {
     #[inline(always)]
     fn run(self) {
         let term = elements::<L>(self.term);
-        finish::<L>(self.target, self.divisor, term.len(), |at| L::widen(term[at]));
+        finish!(L, self, term.len(), at => L::widen(term[at]));
     }
 }
 
@@ -36,8 +54,7 @@ impl<L: Lane, J: Join> Task for Pair<'_, L, J> {
         let [a, b] = self.terms.map(elements::<L>);
         let len = a.len().min(b.len());
         let (a, b) = (&a[..len], &b[..len]);
-        let join = |at| J::join(L::widen(a[at]), L::widen(b[at]));
-        finish::<L>(self.target, self.divisor, len, join);
+        finish!(L, self, len, at => J::join(L::widen(a[at]), L::widen(b[at])));
     }
 }
 
@@ -75,39 +92,40 @@ impl<L: Lane, J: Join> Task for More<'_, L, J> {
     }
 }
 
-/// Combines the last terms with the totals, and writes the result.
-pub(super) struct Last<'a, L: Lane, J, const K: usize> {
-    pub(super) terms: [&'a [u8]; K],
+/// Combines the last term with the totals, and writes the result.
+pub(super) struct Last<'a, L: Lane, J> {
+    pub(super) term: &'a [u8],
     pub(super) totals: &'a [L::Value],
     pub(super) target: &'a mut [u8],
     pub(super) divisor: usize,
     pub(super) join: PhantomData<(L, J)>,
 }
 
-impl<L: Lane, J: Join, const K: usize> Task for Last<'_, L, J, K> {
+impl<L: Lane, J: Join> Task for Last<'_, L, J> {
     #[inline(always)]
     fn run(self) {
         let totals = self.totals;
-        let terms = self.terms.map(|term| &elements::<L>(term)[..totals.len()]);
-        finish::<L>(self.target, self.divisor, totals.len(), |at| {
-            let join = |total, term: &&[L::Bytes]| J::join(total, L::widen(term[at]));
-            terms.iter().fold(totals[at], join)
-        });
+        let term = &elements::<L>(self.term)[..totals.len()];
+        finish!(L, self, totals.len(), at => J::join(totals[at], L::widen(term[at])));
     }
 }
 
-/// Writes `len` values, divided.
-#[inline(always)]
-fn finish<L: Lane>(
-    target: &mut [u8],
-    divisor: usize,
-    len: usize,
-    value: impl Fn(usize) -> L::Value,
-) {
-    let target = &mut elements_mut::<L>(target)[..len];
-    if L::DIVIDES && divisor != 1 {
-        (0..len).for_each(|at| target[at] = L::narrow(value(at).divide(divisor)));
-    } else {
-        (0..len).for_each(|at| target[at] = L::narrow(value(at)));
+/// Combines the last two terms with the totals, and writes the result.
+pub(super) struct LastTwo<'a, L: Lane, J> {
+    pub(super) terms: [&'a [u8]; 2],
+    pub(super) totals: &'a [L::Value],
+    pub(super) target: &'a mut [u8],
+    pub(super) divisor: usize,
+    pub(super) join: PhantomData<(L, J)>,
+}
+
+impl<L: Lane, J: Join> Task for LastTwo<'_, L, J> {
+    #[inline(always)]
+    fn run(self) {
+        let totals = self.totals;
+        let [a, b] = self.terms.map(|term| &elements::<L>(term)[..totals.len()]);
+        finish!(L, self, totals.len(), at => {
+            J::join(J::join(totals[at], L::widen(a[at])), L::widen(b[at]))
+        });
     }
 }
