@@ -15,6 +15,8 @@ mod slab;
 mod error;
 mod run;
 mod cursor;
+mod nest;
+mod transpose;
 mod copy;
 mod fill;
 mod lane;
