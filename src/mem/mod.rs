@@ -26,6 +26,8 @@ mod tile;
 mod fold;
 mod reduce;
 mod overlap;
+#[cfg(test)]
+mod tests;
 
 pub use buffer::{Buffer, BufferMut};
 pub use copy::copy;
