@@ -6,6 +6,8 @@ use smallvec::SmallVec;
 
 use super::Term;
 use super::cursor::Cursor;
+#[cfg(target_arch = "x86_64")]
+use super::f16c;
 use super::lane::{Lane, Number};
 use super::tile::{First, Last, LastTwo, More, Only, Pair};
 use super::wide::widest;
@@ -106,6 +108,13 @@ impl<'a> Fold<'a> {
         let mut terms = Terms { rest: self.terms.iter_mut(), len, element_bytes: L::BYTES };
         let join = PhantomData::<(L, J)>;
         match count {
+            #[cfg(target_arch = "x86_64")]
+            _ if L::IS_F16 && f16c::is_known() => {
+                let totals: &mut [f32] = bytemuck::cast_slice_mut(totals);
+                f16c::start(terms.next(left), totals);
+                (1..count).for_each(|_| f16c::combine::<J>(terms.next(left), totals));
+                f16c::finish(totals, divisor, result);
+            }
             1 => widest(Only { term: terms.next(left), target: result, divisor, join }),
             2 => {
                 let terms = [terms.next(left), terms.next(right)];

@@ -96,6 +96,8 @@ pub(super) trait Lane {
     const BYTES: usize = size_of::<Self::Bytes>();
     /// Whether values are floats, which can be divided.
     const DIVIDES: bool;
+    /// Whether this is `f16`, for which some machines have instructions.
+    const IS_F16: bool;
     /// Reads an element.
     fn widen(bytes: Self::Bytes) -> Self::Value;
     /// The bytes of an element, rounded once.
@@ -120,6 +122,7 @@ macro_rules! native {
             type Value = $rust;
             type Bytes = [u8; size_of::<$rust>()];
             const DIVIDES: bool = $divides;
+            const IS_F16: bool = false;
             #[inline(always)]
             fn widen(bytes: Self::Bytes) -> $rust {
                 <$rust>::from_ne_bytes(bytes)
@@ -136,11 +139,12 @@ native!(f32: true, f64: true);
 native!(i8: false, u8: false, i32: false, u32: false, i64: false, u64: false);
 
 macro_rules! half_width {
-    ($($rust:ty: $widen:ident, $narrow:ident),*) => {$(
+    ($($rust:ty: $widen:ident, $narrow:ident, $is_f16:literal;)*) => {$(
         impl Lane for $rust {
             type Value = f32;
             type Bytes = [u8; 2];
             const DIVIDES: bool = true;
+            const IS_F16: bool = $is_f16;
             #[inline(always)]
             fn widen(bytes: [u8; 2]) -> f32 {
                 $widen(u16::from_ne_bytes(bytes))
@@ -153,4 +157,7 @@ macro_rules! half_width {
     )*};
 }
 
-half_width!(f16: f16_to_f32, f32_to_f16, bf16: bf16_to_f32, f32_to_bf16);
+half_width! {
+    f16: f16_to_f32, f32_to_f16, true;
+    bf16: bf16_to_f32, f32_to_bf16, false;
+}

@@ -23,6 +23,8 @@ mod lane;
 mod sixteen;
 mod wide;
 mod tile;
+#[cfg(target_arch = "x86_64")]
+mod f16c;
 mod fold;
 mod reduce;
 mod overlap;
