@@ -76,11 +76,16 @@ impl<'a> Fold<'a> {
                 self.len -= together;
             } else {
                 let len = totals.len().min(self.len);
-                let rooms = rooms.get_or_insert_with(|| [[0u8; TILE]; 3]);
+                let rooms = rooms.get_or_insert_with(Self::rooms);
                 self.tile::<L, J>(&mut totals[..len], rooms.each_mut().map(|room| &mut room[..]));
                 self.len -= len;
             }
         }
+    }
+
+    /// Where elements that lie apart are packed.
+    fn rooms() -> [[u8; TILE]; 3] {
+        [[0; TILE]; 3]
     }
 
     /// How many elements lie one after another in all terms and in the target.

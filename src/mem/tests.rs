@@ -226,7 +226,7 @@ fn drawn_window(draw: &mut Draw, extents: &[usize], bytes: usize) -> (Window, us
     let mut reach = bytes;
     for dim in order {
         strides[dim] = reach + [0, 0, 1, bytes][draw.below(4)];
-        reach = strides[dim] * (extents[dim] - 1) + reach;
+        reach += strides[dim] * (extents[dim] - 1);
     }
     let window = Window::new(draw.below(5), extents.iter().copied(), strides);
     let end = window.end_bytes(bytes);
