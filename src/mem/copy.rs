@@ -2,9 +2,9 @@
 
 use std::slice::from_ref;
 
-use smallvec::SmallVec;
-
-use super::cursor::{Cursor, Run};
+use super::cursor::Cursor;
+use super::nest::Nest;
+use super::run::copy_run;
 use super::window::checked_len;
 use super::{MemError, Window};
 
@@ -40,6 +40,9 @@ pub fn copy(
     if source_len != target_len {
         return Err(MemError::Counts { source_len, target_len });
     }
+    if element_bytes == 0 {
+        return Ok(());
+    }
     let paired = source_windows.len() == target_windows.len()
         && source_windows.iter().zip(target_windows).all(|(from, to)| from.len() == to.len());
     if !paired {
@@ -48,7 +51,7 @@ pub fn copy(
     }
     for (from, to) in source_windows.iter().zip(target_windows) {
         match Nest::of(from, to, element_bytes) {
-            Some(nest) => nest.copy(0, (source, from.offset_bytes()), (target, to.offset_bytes())),
+            Some(nest) => nest.copy((source, from.offset_bytes()), (target, to.offset_bytes())),
             None => copy_runs(source, from_ref(from), target, from_ref(to), element_bytes),
         }
     }
@@ -69,108 +72,7 @@ fn copy_runs(
         if len == 0 {
             return;
         }
-        copy_run(source, from.take(len), target, to.take(len), element_bytes);
-    }
-}
-
-/// The loops that two windows have in common.
-struct Nest {
-    extents: SmallVec<[usize; 4]>,
-    from_strides: SmallVec<[usize; 4]>,
-    to_strides: SmallVec<[usize; 4]>,
-    /// Bytes that lie together in both, of one or more elements.
-    together: usize,
-}
-
-impl Nest {
-    /// The common loops of windows of equal length, if one visits its elements in the loops of the
-    /// other or is one run, which fits any loops.
-    fn of(from: &Window, to: &Window, element_bytes: usize) -> Option<Self> {
-        let longer = if from.extents().len() < to.extents().len() { to } else { from };
-        let mut nest = Self {
-            extents: longer.extents().into(),
-            from_strides: strides_over(from, longer.extents(), element_bytes)?,
-            to_strides: strides_over(to, longer.extents(), element_bytes)?,
-            together: element_bytes,
-        };
-        let innermost = [nest.from_strides.last(), nest.to_strides.last()];
-        if innermost == [Some(&element_bytes); 2] {
-            nest.together *= nest.extents.pop().unwrap_or(1);
-        }
-        Some(nest)
-    }
-
-    /// Copies the loops from `dim` inwards, which stand at the given bytes.
-    fn copy(&self, dim: usize, source: (&[u8], usize), target: (&mut [u8], usize)) {
-        let ((source, from), (target, to)) = (source, target);
-        let Some(&len) = self.extents.get(dim) else {
-            let bytes = self.together;
-            target[to..to + bytes].copy_from_slice(&source[from..from + bytes]);
-            return;
-        };
-        let (from_stride, to_stride) = (self.from_strides[dim], self.to_strides[dim]);
-        if dim + 1 == self.extents.len() {
-            let from = Run { offset: from, stride: from_stride, len };
-            let to = Run { offset: to, stride: to_stride, len };
-            copy_run(source, from, target, to, self.together);
-            return;
-        }
-        for index in 0..len {
-            let (from, to) = (from + index * from_stride, to + index * to_stride);
-            self.copy(dim + 1, (source, from), (&mut *target, to));
-        }
-    }
-}
-
-/// The strides with which a window's elements are visited in loops of these extents, if they can be.
-fn strides_over(
-    window: &Window,
-    extents: &[usize],
-    element_bytes: usize,
-) -> Option<SmallVec<[usize; 4]>> {
-    if window.extents() == extents {
-        return Some(window.strides_bytes().into());
-    }
-    if !window.is_contiguous(element_bytes) {
-        return None;
-    }
-    let mut strides = SmallVec::from_elem(element_bytes, extents.len());
-    for dim in (1..extents.len()).rev() {
-        strides[dim - 1] = strides[dim] * extents[dim];
-    }
-    Some(strides)
-}
-
-/// Copies one run to another of the same length.
-fn copy_run(source: &[u8], from: Run, target: &mut [u8], to: Run, element_bytes: usize) {
-    let contiguous = |run: Run| run.stride == element_bytes || run.len == 1;
-    if contiguous(from) && contiguous(to) {
-        let bytes = from.len * element_bytes;
-        target[to.offset..to.offset + bytes]
-            .copy_from_slice(&source[from.offset..from.offset + bytes]);
-        return;
-    }
-    match element_bytes {
-        1 => copy_strided::<1>(source, from, target, to),
-        2 => copy_strided::<2>(source, from, target, to),
-        4 => copy_strided::<4>(source, from, target, to),
-        8 => copy_strided::<8>(source, from, target, to),
-        16 => copy_strided::<16>(source, from, target, to),
-        32 => copy_strided::<32>(source, from, target, to),
-        64 => copy_strided::<64>(source, from, target, to),
-        _ => {
-            for index in 0..from.len {
-                let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
-                target[to..to + element_bytes].copy_from_slice(&source[at..at + element_bytes]);
-            }
-        }
-    }
-}
-
-fn copy_strided<const N: usize>(source: &[u8], from: Run, target: &mut [u8], to: Run) {
-    for index in 0..from.len {
-        let (at, to) = (from.offset + index * from.stride, to.offset + index * to.stride);
-        target[to..to + N].copy_from_slice(&source[at..at + N]);
+        copy_run((source, from.take(len)), (target, to.take(len)), element_bytes);
     }
 }
 

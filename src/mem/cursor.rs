@@ -3,16 +3,7 @@
 use smallvec::SmallVec;
 
 use super::Window;
-
-/// Elements at equal distances.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    /// The first element's byte.
-    pub(super) offset: usize,
-    /// Bytes from element to element.
-    pub(super) stride: usize,
-    pub(super) len: usize,
-}
+use super::run::{Run, copy_run};
 
 /// Walks a list of windows in order; every run it gives lies within one innermost loop.
 pub(super) struct Cursor<'a> {
@@ -37,6 +28,43 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Starts `skip` elements later; at the end if there are no more.
+    pub(super) fn skipping(windows: &'a [Window], mut skip: usize) -> Self {
+        let mut cursor = Self::new(windows);
+        while skip > 0 {
+            cursor.next_window();
+            let Some(window) = cursor.window else { break };
+            if skip < window.len() {
+                cursor.skip_within(window, skip);
+                break;
+            }
+            skip -= window.len();
+            cursor.rest.len = 0;
+            cursor.window = None;
+        }
+        cursor
+    }
+
+    /// Moves on within a window at whose start the cursor stands, to an element of it.
+    fn skip_within(&mut self, window: &Window, element: usize) {
+        let mut rows = element;
+        if let Some(&len) = window.extents().last() {
+            let within = element % len;
+            rows = element / len;
+            self.rest = innermost(window, self.start);
+            self.rest.len -= within;
+            self.rest.offset += within * self.rest.stride;
+        }
+        for dim in (0..self.index.len()).rev() {
+            let extent = window.extents()[dim];
+            self.index[dim] = rows % extent;
+            rows /= extent;
+            let bytes = self.index[dim] * window.strides_bytes()[dim];
+            self.start += bytes;
+            self.rest.offset += bytes;
+        }
+    }
+
     /// How many elements the next run can have; 0 at the end.
     pub(super) fn available(&mut self) -> usize {
         if self.rest.len == 0 && !self.next_row() {
@@ -51,6 +79,45 @@ impl<'a> Cursor<'a> {
         self.rest.offset += len * self.rest.stride;
         self.rest.len -= len;
         run
+    }
+
+    /// The next `len` elements, where they lie if they lie together, else packed into `room`.
+    pub(super) fn fetch<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        len: usize,
+        room: &'b mut [u8],
+        element_bytes: usize,
+    ) -> &'b [u8] {
+        if self.is_together(len, element_bytes) {
+            return &bytes[self.take(len).offset..][..len * element_bytes];
+        }
+        let packed = &mut room[..len * element_bytes];
+        let mut done = 0;
+        while done < len {
+            let part = self.available().min(len - done);
+            let to = Run { offset: done * element_bytes, stride: element_bytes, len: part };
+            copy_run((bytes, self.take(part)), (packed, to), element_bytes);
+            done += part;
+        }
+        packed
+    }
+
+    /// Writes packed elements to the next places.
+    pub(super) fn scatter(&mut self, packed: &[u8], bytes: &mut [u8], element_bytes: usize) {
+        let len = packed.len() / element_bytes;
+        let mut done = 0;
+        while done < len {
+            let part = self.available().min(len - done);
+            let from = Run { offset: done * element_bytes, stride: element_bytes, len: part };
+            copy_run((packed, from), (bytes, self.take(part)), element_bytes);
+            done += part;
+        }
+    }
+
+    /// Whether the next `len` elements lie one after another.
+    pub(super) fn is_together(&mut self, len: usize, element_bytes: usize) -> bool {
+        len <= self.available() && (self.rest.stride == element_bytes || len == 1)
     }
 
     /// Moves on to the next innermost loop of the window; false when there is none.
@@ -84,5 +151,36 @@ fn innermost(window: &Window, offset: usize) -> Run {
     match (window.extents().last(), window.strides_bytes().last()) {
         (Some(&len), Some(&stride)) => Run { offset, stride, len },
         _ => Run { offset, stride: 0, len: 1 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(mut cursor: Cursor<'_>) -> Vec<usize> {
+        let mut found = Vec::new();
+        while cursor.available() > 0 {
+            found.push(cursor.take(1).offset);
+        }
+        found
+    }
+
+    #[test]
+    fn a_cursor_starts_anywhere() {
+        let windows = [
+            Window::new(3, [], []),
+            Window::new(0, [2, 0], [4, 4]),
+            Window::new(8, [2, 3, 4], [100, 20, 3]),
+            Window::run(500, 5, 2),
+            Window::new(600, [3, 2], [1, 50]),
+        ];
+        let all = offsets(Cursor::new(&windows));
+        assert_eq!((all.len(), all[1], all[13], all[30]), (36, 8, 108, 600));
+        for skip in 0..=all.len() {
+            assert_eq!(offsets(Cursor::skipping(&windows, skip)), all[skip..], "{skip}");
+        }
+        assert!(offsets(Cursor::skipping(&windows, all.len() + 7)).is_empty());
+        assert!(offsets(Cursor::skipping(&[], 7)).is_empty());
     }
 }

@@ -1,11 +1,13 @@
 //! Writing one value everywhere, and scaling in place.
 
+use std::marker::PhantomData;
+
 use half::{bf16, f16};
 use smallvec::SmallVec;
 
-use super::block::{BLOCK, load, store};
 use super::cursor::Cursor;
-use super::lane::{Lane, Number};
+use super::lane::{Lane, Number, elements_mut};
+use super::wide::{Task, widest};
 use super::window::checked_len;
 use super::{MemError, Window};
 use crate::base::{DType, Element, Reduction};
@@ -84,15 +86,38 @@ pub fn scale(
 }
 
 fn scale_lane<L: Lane>(target: &mut [u8], windows: &[Window], factor: f64) {
-    let (mut from, mut to) = (Cursor::new(windows), Cursor::new(windows));
-    let mut values = [L::Value::default(); BLOCK];
+    let element = PhantomData::<L>;
+    let mut cursor = Cursor::new(windows);
     loop {
-        let len = load::<L>(target, &mut from, &mut values);
+        let len = cursor.available();
         if len == 0 {
             return;
         }
-        values[..len].iter_mut().for_each(|value| *value = value.scale(factor));
-        store::<L>(&values[..len], target, &mut to);
+        let run = cursor.take(len);
+        if run.stride == L::BYTES || len == 1 {
+            let bytes = &mut target[run.offset..][..len * L::BYTES];
+            widest(Scale { bytes, factor, element });
+            continue;
+        }
+        for start in (0..len).map(|index| run.offset + index * run.stride) {
+            Scale { bytes: &mut target[start..][..L::BYTES], factor, element }.run();
+        }
+    }
+}
+
+/// Multiplies elements that lie together.
+struct Scale<'a, L> {
+    bytes: &'a mut [u8],
+    factor: f64,
+    element: PhantomData<L>,
+}
+
+impl<L: Lane> Task for Scale<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        for element in elements_mut::<L>(self.bytes) {
+            *element = L::narrow(L::widen(*element).scale(self.factor));
+        }
     }
 }
 

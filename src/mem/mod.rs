@@ -13,22 +13,31 @@ pub(crate) mod allocations;
 mod window;
 mod slab;
 mod error;
+mod run;
 mod cursor;
+mod nest;
+mod transpose;
 mod copy;
 mod fill;
 mod lane;
-mod block;
+mod sixteen;
+mod wide;
+mod tile;
+#[cfg(target_arch = "x86_64")]
+mod f16c;
+mod fold;
 mod reduce;
 mod overlap;
-mod part;
+#[cfg(test)]
+mod tests;
 
 pub use buffer::{Buffer, BufferMut};
 pub use copy::copy;
 pub use error::MemError;
 pub use fill::{fill_identity, fill_value, scale};
 pub(crate) use overlap::overlapping;
-pub(crate) use part::reduce_part;
 pub use pool::Pool;
+pub(crate) use reduce::reduce_part;
 pub use reduce::{Combine, Term, reduce};
 pub use slab::Slab;
 pub use window::Window;

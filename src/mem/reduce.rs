@@ -2,9 +2,9 @@
 
 use half::{bf16, f16};
 
-use super::block::{BLOCK, load, store};
 use super::cursor::Cursor;
-use super::lane::{Lane, Number};
+use super::fold::{Fold, Greatest, Least, Product, Sum};
+use super::lane::Lane;
 use super::window::checked_len;
 use super::{MemError, Window};
 use crate::base::{DType, Reduction};
@@ -82,78 +82,83 @@ pub fn reduce(
     windows: &[Window],
     combine: Combine,
 ) -> Result<(), MemError> {
+    let bytes = combine.dtype.bytes();
+    let len = checked_len(windows, target.len(), bytes)?;
+    check_terms(terms, combine, |source_len| source_len == len, len)?;
+    let cursor = Cursor::new(windows);
+    by_type(Fold::new(terms, 0, (target, cursor), (len, combine.divisor)), combine);
+    Ok(())
+}
+
+/// Combines the elements from `skip` on of all terms, in the given order, into a packed target: as many
+/// as it has room for. As [`reduce`] otherwise. What is skipped costs next to nothing.
+///
+/// # Errors
+///
+/// [`MemError`] if there is no term, one has fewer elements, a window reaches past the end, the target
+/// ends within an element, or the type cannot be reduced so.
+#[allow(dead_code, reason = "for communicators that combine in parts")]
+pub(crate) fn reduce_part(
+    terms: &[Term<'_>],
+    skip: usize,
+    target: &mut [u8],
+    combine: Combine,
+) -> Result<(), MemError> {
+    let (dtype, len_bytes) = (combine.dtype, target.len());
+    if !len_bytes.is_multiple_of(dtype.bytes()) {
+        return Err(MemError::PartElement { dtype, len_bytes });
+    }
+    let len = len_bytes / dtype.bytes();
+    let end = skip.saturating_add(len);
+    check_terms(terms, combine, |source_len| source_len >= end, end)?;
+    let windows = [Window::run(0, len, dtype.bytes())];
+    let cursor = Cursor::new(&windows);
+    by_type(Fold::new(terms, skip, (target, cursor), (len, combine.divisor)), combine);
+    Ok(())
+}
+
+/// Checks that there are terms, that they can be combined so and that each has the elements it needs.
+fn check_terms(
+    terms: &[Term<'_>],
+    combine: Combine,
+    enough: impl Fn(usize) -> bool,
+    target_len: usize,
+) -> Result<(), MemError> {
     combine.check()?;
     if terms.is_empty() {
         return Err(MemError::NoTerm);
     }
-    let bytes = combine.dtype.bytes();
-    let target_len = checked_len(windows, target.len(), bytes)?;
-    for (term, term_windows) in terms {
-        let source_len = checked_len(term_windows, term.len(), bytes)?;
-        if source_len != target_len {
+    for (term, windows) in terms {
+        let source_len = checked_len(windows, term.len(), combine.dtype.bytes())?;
+        if !enough(source_len) {
             return Err(MemError::Counts { source_len, target_len });
         }
     }
-    let kernel = match combine.dtype {
-        DType::F32 => reduce_lane::<f32>,
-        DType::F64 => reduce_lane::<f64>,
-        DType::F16 => reduce_lane::<f16>,
-        DType::Bf16 => reduce_lane::<bf16>,
-        DType::I8 => reduce_lane::<i8>,
-        // The least of 0 and 1 is "and", the greatest "or".
-        DType::U8 | DType::Bool => reduce_lane::<u8>,
-        DType::I32 => reduce_lane::<i32>,
-        DType::U32 => reduce_lane::<u32>,
-        DType::I64 => reduce_lane::<i64>,
-        DType::U64 => reduce_lane::<u64>,
-    };
-    kernel(terms, target, windows, combine);
     Ok(())
 }
 
-fn reduce_lane<L: Lane>(
-    terms: &[Term<'_>],
-    target: &mut [u8],
-    windows: &[Window],
-    combine: Combine,
-) {
-    let divisor = combine.divisor;
-    match combine.reduction {
-        Reduction::Sum | Reduction::Avg => {
-            fold::<L>(terms, (target, windows), divisor, L::Value::add);
-        }
-        Reduction::Product => fold::<L>(terms, (target, windows), divisor, L::Value::mul),
-        Reduction::Min => fold::<L>(terms, (target, windows), divisor, L::Value::min),
-        Reduction::Max => fold::<L>(terms, (target, windows), divisor, L::Value::max),
-    }
+fn by_type(fold: Fold<'_>, combine: Combine) {
+    let kernel = match combine.dtype {
+        DType::F32 => by_reduction::<f32>,
+        DType::F64 => by_reduction::<f64>,
+        DType::F16 => by_reduction::<f16>,
+        DType::Bf16 => by_reduction::<bf16>,
+        DType::I8 => by_reduction::<i8>,
+        // The least of 0 and 1 is "and", the greatest "or".
+        DType::U8 | DType::Bool => by_reduction::<u8>,
+        DType::I32 => by_reduction::<i32>,
+        DType::U32 => by_reduction::<u32>,
+        DType::I64 => by_reduction::<i64>,
+        DType::U64 => by_reduction::<u64>,
+    };
+    kernel(fold, combine.reduction);
 }
 
-fn fold<L: Lane>(
-    terms: &[Term<'_>],
-    (target, windows): (&mut [u8], &[Window]),
-    divisor: usize,
-    combine: impl Fn(L::Value, L::Value) -> L::Value,
-) {
-    let mut cursors: Vec<_> =
-        terms.iter().map(|&(bytes, windows)| (bytes, Cursor::new(windows))).collect();
-    let Some(((first, first_cursor), others)) = cursors.split_first_mut() else { return };
-    let mut target_cursor = Cursor::new(windows);
-    let (mut total, mut term) = ([L::Value::default(); BLOCK], [L::Value::default(); BLOCK]);
-    loop {
-        let len = load::<L>(first, first_cursor, &mut total);
-        if len == 0 {
-            return;
-        }
-        let total = &mut total[..len];
-        for (bytes, cursor) in &mut *others {
-            load::<L>(bytes, cursor, &mut term[..len]);
-            for (total, &term) in total.iter_mut().zip(&term[..len]) {
-                *total = combine(*total, term);
-            }
-        }
-        if divisor != 1 {
-            total.iter_mut().for_each(|value| *value = value.divide(divisor));
-        }
-        store::<L>(total, target, &mut target_cursor);
+fn by_reduction<L: Lane>(fold: Fold<'_>, reduction: Reduction) {
+    match reduction {
+        Reduction::Sum | Reduction::Avg => fold.run::<L, Sum>(),
+        Reduction::Product => fold.run::<L, Product>(),
+        Reduction::Min => fold.run::<L, Least>(),
+        Reduction::Max => fold.run::<L, Greatest>(),
     }
 }

@@ -1,0 +1,166 @@
+//! The arithmetic of reductions, tile by tile.
+
+use std::marker::PhantomData;
+
+use smallvec::SmallVec;
+
+use super::Term;
+use super::cursor::Cursor;
+#[cfg(target_arch = "x86_64")]
+use super::f16c;
+use super::lane::{Lane, Number};
+use super::tile::{First, Last, LastTwo, More, Only, Pair};
+use super::wide::widest;
+
+/// Bytes calculated with at a time: the totals of a tile, and of a few terms, fit the innermost cache.
+const TILE: usize = 8192;
+
+/// Shorter stretches are packed together before they are combined.
+const WORTHWHILE: usize = 256;
+
+/// How two values become one.
+pub(super) trait Join {
+    fn join<V: Number>(a: V, b: V) -> V;
+}
+
+macro_rules! joins {
+    ($($name:ident: $method:ident),*) => {$(
+        pub(super) struct $name;
+        impl Join for $name {
+            #[inline(always)]
+            fn join<V: Number>(a: V, b: V) -> V {
+                a.$method(b)
+            }
+        }
+    )*};
+}
+
+joins!(Sum: add, Product: mul, Least: min, Greatest: max);
+
+/// Terms on their way into a target; the cursors stand at the first element of each.
+pub(super) struct Fold<'a> {
+    pub(super) terms: SmallVec<[(&'a [u8], Cursor<'a>); 16]>,
+    pub(super) target: (&'a mut [u8], Cursor<'a>),
+    /// Elements to combine.
+    pub(super) len: usize,
+    pub(super) divisor: usize,
+}
+
+impl<'a> Fold<'a> {
+    pub(super) fn new(
+        terms: &[Term<'a>],
+        skip: usize,
+        target: (&'a mut [u8], Cursor<'a>),
+        (len, divisor): (usize, usize),
+    ) -> Self {
+        let start = |&(bytes, windows): &Term<'a>| (bytes, Cursor::skipping(windows, skip));
+        Self { terms: terms.iter().map(start).collect(), target, len, divisor }
+    }
+
+    /// Combines all terms.
+    pub(super) fn run<L: Lane, J: Join>(mut self) {
+        let mut few = [0u64; 32];
+        let mut many;
+        let totals: &mut [u64] = if self.len * size_of::<L::Value>() <= size_of_val(&few) {
+            &mut few
+        } else {
+            many = [0u64; TILE / 8];
+            &mut many
+        };
+        let totals: &mut [L::Value] = bytemuck::cast_slice_mut(totals);
+        let mut rooms = None;
+        while self.len > 0 {
+            let together = self.together::<L>().min(totals.len()).min(self.len);
+            if together * L::BYTES >= WORTHWHILE || together == self.len {
+                self.tile::<L, J>(&mut totals[..together], [&mut [], &mut [], &mut []]);
+                self.len -= together;
+            } else {
+                let len = totals.len().min(self.len);
+                let rooms = rooms.get_or_insert_with(Self::rooms);
+                self.tile::<L, J>(&mut totals[..len], rooms.each_mut().map(|room| &mut room[..]));
+                self.len -= len;
+            }
+        }
+    }
+
+    /// Where elements that lie apart are packed.
+    fn rooms() -> [[u8; TILE]; 3] {
+        [[0; TILE]; 3]
+    }
+
+    /// How many elements lie one after another in all terms and in the target.
+    fn together<L: Lane>(&mut self) -> usize {
+        let cursors = self.terms.iter_mut().map(|(_, cursor)| cursor);
+        let stretches = cursors.chain([&mut self.target.1]).map(|cursor| {
+            let len = cursor.available();
+            if cursor.is_together(len, L::BYTES) { len } else { 1 }
+        });
+        stretches.min().unwrap_or(0)
+    }
+
+    /// Combines as many elements as there are totals. Without rooms to pack them in, they lie together.
+    fn tile<L: Lane, J: Join>(&mut self, totals: &mut [L::Value], rooms: [&mut [u8]; 3]) {
+        let (len, divisor) = (totals.len(), self.divisor);
+        let [left, right, packed] = rooms;
+        let (target, cursor) = &mut self.target;
+        let direct = packed.is_empty();
+        let result: &mut [u8] = if direct {
+            &mut target[cursor.take(len).offset..][..len * L::BYTES]
+        } else {
+            &mut packed[..len * L::BYTES]
+        };
+        let count = self.terms.len();
+        let mut terms = Terms { rest: self.terms.iter_mut(), len, element_bytes: L::BYTES };
+        let join = PhantomData::<(L, J)>;
+        match count {
+            #[cfg(target_arch = "x86_64")]
+            _ if L::IS_F16 && f16c::is_known() => {
+                let totals: &mut [f32] = bytemuck::cast_slice_mut(totals);
+                f16c::start(terms.next(left), totals);
+                (1..count).for_each(|_| f16c::combine::<J>(terms.next(left), totals));
+                f16c::finish(totals, divisor, result);
+            }
+            1 => widest(Only { term: terms.next(left), target: result, divisor, join }),
+            2 => {
+                let terms = [terms.next(left), terms.next(right)];
+                widest(Pair { terms, target: result, divisor, join });
+            }
+            _ => {
+                widest(First { terms: [terms.next(left), terms.next(right)], totals, join });
+                for _ in 0..(count - 3) / 2 {
+                    let terms = [terms.next(left), terms.next(right)];
+                    widest(More { terms, totals, join });
+                }
+                if count.is_multiple_of(2) {
+                    let terms = [terms.next(left), terms.next(right)];
+                    widest(LastTwo { terms, totals, target: result, divisor, join });
+                } else {
+                    let term = terms.next(left);
+                    widest(Last { term, totals, target: result, divisor, join });
+                }
+            }
+        }
+        if !direct {
+            let (target, cursor) = &mut self.target;
+            cursor.scatter(&packed[..len * L::BYTES], target, L::BYTES);
+        }
+    }
+}
+
+/// The terms of a tile, one after another.
+struct Terms<'t, 'a> {
+    rest: std::slice::IterMut<'t, (&'a [u8], Cursor<'a>)>,
+    len: usize,
+    element_bytes: usize,
+}
+
+impl<'a> Terms<'_, 'a> {
+    /// The next term's elements, packed into `room` if they lie apart.
+    fn next<'b>(&mut self, room: &'b mut [u8]) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        let Some((bytes, cursor)) = self.rest.next() else { return &[] };
+        cursor.fetch(bytes, self.len, room, self.element_bytes)
+    }
+}
