@@ -61,12 +61,13 @@ impl<'a> Fold<'a> {
     pub(super) fn run<L: Lane, J: Join>(mut self) {
         let mut few = [0u64; 32];
         let mut many;
-        let totals: &mut [u64] = if self.len * size_of::<L::Value>() <= size_of_val(&few) {
-            &mut few
-        } else {
-            many = [0u64; TILE / 8];
-            &mut many
-        };
+        let totals: &mut [u64] =
+            if self.len.saturating_mul(size_of::<L::Value>()) <= size_of_val(&few) {
+                &mut few
+            } else {
+                many = [0u64; TILE / 8];
+                &mut many
+            };
         let totals: &mut [L::Value] = bytemuck::cast_slice_mut(totals);
         let mut rooms = None;
         while self.len > 0 {
