@@ -44,22 +44,23 @@ fn counts(calls: &[Stamped<'_>], from: usize, to: usize) -> (usize, usize) {
     (len(sender.part_to(from, to)), len(receiver.part_from(to, from)))
 }
 
-/// The misfit of a count; the odd one is who has fewer other members to agree with, else the sender.
+/// The misfit of a count; the odd one is who misfits more other members, else who has fewer to agree
+/// with, else the sender.
 fn misfit(calls: &[Stamped<'_>], from: usize, to: usize) -> Misfit {
-    let agreeing = |position: usize| {
-        let agrees = |&other: &usize| {
-            let flows = [counts(calls, position, other), counts(calls, other, position)];
-            other != position
-                && flows.iter().all(|(sent, expected)| sent == expected)
-                && flows.iter().any(|&(sent, _)| sent > 0)
-        };
-        (0..calls.len()).filter(agrees).count()
+    let flows = |a: usize, b: usize| [counts(calls, a, b), counts(calls, b, a)];
+    let fits = |a: usize, b: usize| flows(a, b).iter().all(|(sent, expected)| sent == expected);
+    let agrees = |a: usize, b: usize| fits(a, b) && flows(a, b).iter().any(|&(sent, _)| sent > 0);
+    let others = |position: usize| (0..calls.len()).filter(move |&other| other != position);
+    let oddness = |position: usize| {
+        let misfits = others(position).filter(|&other| !fits(position, other)).count();
+        let agreeing = others(position).filter(|&other| agrees(position, other)).count();
+        (misfits, std::cmp::Reverse(agreeing))
     };
     let (sent, expected) = counts(calls, from, to);
     let ranks = calls[from].0.group.ranks();
     let (sender, receiver) = (ranks[from], ranks[to]);
     let difference = Difference::Count { sender, sent, receiver, expected };
-    let positions = if agreeing(to) < agreeing(from) { [from, to] } else { [to, from] };
+    let positions = if oddness(to) > oddness(from) { [from, to] } else { [to, from] };
     Misfit { difference, positions }
 }
 

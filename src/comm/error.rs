@@ -62,7 +62,8 @@ pub enum CommError {
         waiter: Box<Side>,
         /// How long.
         waited: Duration,
-        /// Who did not call.
+        /// Who did not call: first the ranks that wait for nobody, among them those that the others wait
+        /// for in turn.
         missing: Arc<[Missing]>,
         /// Every rank's last calls.
         recording: Recording,

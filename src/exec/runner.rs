@@ -136,7 +136,8 @@ impl Runner {
         if let ([Instruction::Call { source: from, target: to, .. }], [call]) =
             (self.program.instructions(), &self.calls[..])
             && *from == BufferId::SOURCE
-            && result.is_none_or(|result| result == *to)
+            // A rank outside the target's mesh may get something all the same, of which nothing stays.
+            && result.map_or(len_bytes(*to) == 0, |result| result == *to)
         {
             let run = Run { pool: &self.pool, communicator, stamp };
             return call.make_borrowed(source, target, run);

@@ -67,7 +67,7 @@ pub(crate) fn check<T: Wrapped>(world_len: usize, runs: &[Run]) {
         let ranks = run.to.1.ranks().iter();
         let locals: Vec<Vec<T>> = ranks.map(|&rank| arrived[rank][index].clone()).collect();
         let value = run.from.0.assemble(start);
-        compare(run, &locals, &value);
+        compare_locals(&run.to.0, run, &locals, &value);
     }
 }
 
@@ -88,13 +88,17 @@ fn moved<T: Wrapped>(
 
 /// Where the target is whole, each element is compared as it is; where it is partial, its terms must
 /// reduce to the value.
-fn compare<T: Wrapped>(run: &Run, locals: &[Vec<T>], value: &[f64]) {
-    let (twin, _) = &run.to;
+pub(crate) fn compare_locals<T: Wrapped>(
+    twin: &Twin,
+    scene: &impl std::fmt::Debug,
+    locals: &[Vec<T>],
+    value: &[f64],
+) {
     if twin.partial.is_empty() {
         for (coordinate, local) in twin.coordinates().iter().zip(locals) {
             let held = twin.indices(coordinate);
             let expected: Vec<T> = held.iter().map(|&i| T::wrapped(value[i])).collect();
-            assert_eq!(local, &expected, "{} at {coordinate:?}: {run:?}", T::DTYPE);
+            assert_eq!(local, &expected, "{} at {coordinate:?}: {scene:?}", T::DTYPE);
         }
         return;
     }
@@ -104,5 +108,5 @@ fn compare<T: Wrapped>(run: &Run, locals: &[Vec<T>], value: &[f64]) {
         .collect();
     let reduced: Vec<T> = twin.assemble(&numbers).into_iter().map(T::wrapped).collect();
     let expected: Vec<T> = value.iter().map(|&value| T::wrapped(value)).collect();
-    assert_eq!(reduced, expected, "{} {run:?}", T::DTYPE);
+    assert_eq!(reduced, expected, "{} {scene:?}", T::DTYPE);
 }

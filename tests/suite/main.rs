@@ -10,6 +10,7 @@ mod exhaustive;
 mod executed;
 mod layouts;
 mod layers;
+mod mixed;
 mod naive;
 mod planner;
 mod properties;

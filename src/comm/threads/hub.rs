@@ -245,14 +245,13 @@ impl Hub {
         (!place.room.is_closed() && !place.room.has_met(place.number)).then_some(place)
     }
 
-    /// Who has not come to a meeting, and what they did last.
-    pub(super) fn missing(&self, place: &Place) -> Vec<Missing> {
+    /// What ranks that have not come to a meeting did last.
+    pub(super) fn missing(&self, ranks: impl IntoIterator<Item = Rank>) -> Vec<Missing> {
         let last = |rank: Rank| {
             let made = lock(&self.members[rank].ring).iter().next_back().cloned();
             made.map(|made| self.record(&made))
         };
-        let missing = place.room.missing(place.number).into_iter();
-        missing.map(|rank| Missing { rank, last: last(rank) }).collect()
+        ranks.into_iter().map(|rank| Missing { rank, last: last(rank) }).collect()
     }
 
     /// A rank's side of a meeting, as long as its ring has it.

@@ -42,12 +42,16 @@ impl Lender {
         }
     }
 
-    /// Waits until all have left the meeting, the deadline passes, or the world is closed.
+    /// Waits until all have left the meeting, the deadline passes, or the world is closed, which takes
+    /// back what was lent.
     fn wait(self) -> Result<(), CommError> {
         let is_over = || self.meeting.is_over(self.round);
         let entered = now();
         while !self.hub.patience.spend(is_over) {
-            self.hub.check_not_closed()?;
+            if self.hub.check_not_closed().is_err() {
+                // This rank's call is done; who has not read by now learns why nothing goes on.
+                return Ok(());
+            }
             let waited = now().saturating_duration_since(entered);
             if waited >= self.hub.options.timeout {
                 return self.end_late(waited);

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use smallvec::SmallVec;
+
 use super::agreed::Agreed;
 use super::meeting::{Brings, Meeting, Reading, Ticket};
 use super::post::Post;
@@ -13,6 +15,9 @@ use crate::mesh::{Group, Rank};
 pub(super) type CallMeeting = Meeting<Post, CommError>;
 pub(super) type CallTicket = Ticket<Post, CommError>;
 pub(super) type CallReading<'a> = Reading<'a, Post, CommError>;
+
+/// Ranks of a group; those of a usual one need no memory of their own.
+pub(super) type Ranks = SmallVec<[Rank; 32]>;
 
 /// The meetings of one group in one world.
 pub(super) struct Room {
@@ -114,10 +119,10 @@ impl Room {
 
     /// The members that have not come to a meeting, in group order; none once it is met or the world is
     /// closed.
-    pub(super) fn missing(&self, number: u64) -> Vec<Rank> {
+    pub(super) fn missing(&self, number: u64) -> Ranks {
         let state = self.lock();
         if state.closed || number < state.met {
-            return Vec::new();
+            return Ranks::new();
         }
         let made = self.group.ranks().iter().zip(&state.made);
         made.filter(|&(_, &made)| made <= number).map(|(&rank, _)| rank).collect()

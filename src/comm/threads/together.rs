@@ -8,6 +8,7 @@
 use super::deliver::{FITS, terms};
 use super::post::Post;
 use super::room::CallReading;
+use super::share::Share;
 use crate::comm::{Call, Operation};
 use crate::mem::{Combine, reduce_part};
 
@@ -39,6 +40,12 @@ impl Together {
         let worth = len >= WORTH_BYTES && call.group.len() > 1;
         let simple = || reading.posts().all(|post| target_start(post).is_some());
         (worth && simple()).then(|| Self { combine, len, pieces: len.div_ceil(PIECE_BYTES) })
+    }
+
+    /// Whether the call of `post` was one, and all targets are written.
+    pub(super) fn is_over(post: &Post, share: &Share) -> bool {
+        let pieces = post.call.call().recv_bytes().div_ceil(PIECE_BYTES);
+        pieces > 0 && share.is_finished(pieces)
     }
 
     /// Takes pieces until none is left.

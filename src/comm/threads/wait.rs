@@ -73,7 +73,7 @@ impl Call {
 
     /// Warns whom this rank misses.
     fn warn(&self, waited: Duration) {
-        let missing = self.hub.missing(&self.place);
+        let missing = self.hub.missing(self.place.room.missing(self.place.number));
         if let Some(side) = self.hub.side(&self.place, self.rank) {
             tracing::warn!("{side} has waited {waited:.1?} for {}", list(&missing));
         }
@@ -98,7 +98,7 @@ impl Call {
             return;
         }
         let Some(waiter) = self.hub.side(&self.place, self.rank).map(Box::new) else { return };
-        let missing = self.hub.missing(&self.place).into();
+        let missing = self.hub.missing(self.hub.kept_by(&trouble, &self.place)).into();
         let recording = self.hub.recording();
         let error = CommError::Timeout { waiter, waited, missing, recording };
         self.hub.fail(&trouble, error, std::slice::from_ref(&self.place));
@@ -106,10 +106,7 @@ impl Call {
 
     /// Has the target written after the meeting has ended.
     pub(super) fn write(&self, target: &mut [u8]) -> Result<(), CommError> {
-        let Some(reading) = self.ticket.read() else {
-            let failure = self.ticket.meeting().failure();
-            return Err(failure.unwrap_or_else(|| self.hub.poisoned()));
-        };
+        let Some(reading) = self.ticket.read() else { return self.without_reading() };
         let span = tracing::trace_span!("move", rank = self.rank, bytes = target.len());
         let _moving = span.enter();
         match Together::of(&reading) {
@@ -117,6 +114,21 @@ impl Call {
             None => deliver(self.position(), &reading, target),
         }
         Ok(())
+    }
+
+    /// What became of a call whose meeting cannot be read: it failed, or peers took back what they lent.
+    fn without_reading(&self) -> Result<(), CommError> {
+        let meeting = self.ticket.meeting();
+        if let Some(failure) = meeting.failure() {
+            return Err(failure);
+        }
+        // Peers that take back have seen a reduction to its end that all do together.
+        if self.ticket.own().is_some_and(|post| Together::is_over(post, &meeting.share)) {
+            return Ok(());
+        }
+        // Whoever takes back because of a deadline says why under this lock.
+        let _said = self.hub.trouble();
+        Err(self.hub.poisoned())
     }
 
     fn write_together(&self, together: &Together, reading: &CallReading<'_>) {

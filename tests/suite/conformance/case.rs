@@ -1,6 +1,6 @@
 //! One call of a group: what every member gives, what each must get, and running it.
 
-use reshard::comm::{Call, Communicator, Operation, Stamp, Work};
+use reshard::comm::{Call, CommError, Communicator, Operation, Prepared, Stamp, Work};
 use reshard::mem::{Buffer, BufferMut};
 use reshard::{DType, Group};
 
@@ -55,23 +55,87 @@ impl Case {
         Self { group: group.clone(), members }
     }
 
-    fn submit(&self, endpoint: &dyn Communicator) -> Option<Work> {
-        let member = &self.members[self.group.position(endpoint.rank())?];
-        let sequence = endpoint.next_sequence(&self.group);
-        let call = member.call.clone().stamp(Stamp::new(sequence, "conformance"));
-        let mut target = BufferMut::zeroed(member.target_bytes);
-        target.as_bytes_mut().fill(BEFORE);
-        Some(endpoint.submit(call, member.source.clone(), target).unwrap())
+    pub(crate) fn group(&self) -> &Group {
+        &self.group
     }
 
-    fn check(&self, endpoint: &dyn Communicator, work: Work) {
-        let position = self.group.position(endpoint.rank()).unwrap();
-        let target = work.wait().unwrap();
-        assert_eq!(
-            target.as_bytes(),
-            self.members[position].expected,
-            "at position {position} of {self:#?}"
-        );
+    /// The side of an endpoint's rank, if it is a member.
+    pub(crate) fn side<'a>(&'a self, endpoint: &'a dyn Communicator) -> Option<Side<'a>> {
+        let position = self.group.position(endpoint.rank())?;
+        Some(Side { case: self, member: &self.members[position], endpoint })
+    }
+}
+
+/// One member's side on its live endpoint.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
+    case: &'a Case,
+    member: &'a MemberCase,
+    endpoint: &'a dyn Communicator,
+}
+
+impl Side<'_> {
+    /// The call, not made yet.
+    pub(crate) fn call(&self) -> Call {
+        self.member.call.clone()
+    }
+
+    /// The number and the text of the next call.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp::new(self.endpoint.next_sequence(&self.case.group), "conformance")
+    }
+
+    pub(crate) fn prepare(&self) -> Result<Prepared, CommError> {
+        let MemberCase { call, source, target_bytes, .. } = self.member;
+        self.endpoint.prepare(call.clone(), source.len_bytes(), *target_bytes)
+    }
+
+    /// Makes the call as one that is made only once.
+    pub(crate) fn submit(&self) -> Result<Work, CommError> {
+        let call = self.call().stamp(self.stamp());
+        self.endpoint.submit(call, self.member.source.clone(), self.target())
+    }
+
+    /// Makes the call, which was prepared.
+    pub(crate) fn start(&self, call: &Prepared, stamp: &Stamp) -> Result<Work, CommError> {
+        let source = self.member.source.clone();
+        self.endpoint.start(call, stamp, source, self.target())
+    }
+
+    /// Makes the call, which was prepared, on borrowed memory. The source stays as it is, and the target
+    /// becomes what it has to be; after an error it is as it was, unless peers have not read in time.
+    pub(crate) fn perform(&self, call: &Prepared, stamp: &Stamp) -> Result<(), CommError> {
+        let source = self.member.source.as_bytes().to_vec();
+        let mut target = self.target().as_bytes().to_vec();
+        let done = self.endpoint.perform(call, stamp, &source, &mut target);
+        assert_eq!(source, self.member.source.as_bytes(), "the source was written");
+        match &done {
+            Ok(()) | Err(CommError::Unread { .. }) => self.check(&target),
+            Err(error) => {
+                let untouched = target.iter().all(|&byte| byte == BEFORE);
+                assert!(untouched, "the target was written although {error}");
+            }
+        }
+        done
+    }
+
+    /// Checks the target of a call that is done.
+    pub(crate) fn check(&self, target: &[u8]) {
+        // Not `assert_eq`, which would print long buffers.
+        if target != self.member.expected {
+            let differs = target.iter().zip(&self.member.expected).position(|(a, b)| a != b);
+            let (rank, group) = (self.endpoint.rank(), &self.case.group);
+            panic!(
+                "byte {differs:?} is wrong on rank {rank} among {group}: {:?}",
+                self.member.call
+            );
+        }
+    }
+
+    fn target(&self) -> BufferMut {
+        let mut target = BufferMut::zeroed(self.member.target_bytes);
+        target.as_bytes_mut().fill(BEFORE);
+        target
     }
 }
 
@@ -93,21 +157,62 @@ fn filled(parts: &Parts, style: Style, dtype: DType) -> (Vec<u8>, PlacedParts) {
     (buffer, windows)
 }
 
-/// Runs the cases in one world, each rank the ones it is a member of, several on their way at a time
-/// and the last of them waited for first.
+/// How ranks make their calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Each once; several are on their way at a time, and the last of them is waited for first.
+    Submitted,
+    /// Each prepared once and started three times, the last of which is waited for first.
+    Prepared,
+    /// All ranks on borrowed memory.
+    Lent,
+    /// Some ranks on borrowed memory, others on buffers, which are which changes from call to call.
+    Mixed,
+}
+
+const WAYS: [Way; 4] = [Way::Submitted, Way::Prepared, Way::Lent, Way::Mixed];
+
+/// Runs the cases in one world for each way to make calls, each rank the ones it is a member of.
 pub(crate) fn run(engine: Engine, world_len: usize, cases: &[Case]) {
-    std::thread::scope(|scope| {
-        for endpoint in engine(world_len) {
-            scope.spawn(move || {
-                for cases in cases.chunks(5) {
-                    let works: Vec<_> = cases.iter().map(|case| case.submit(&*endpoint)).collect();
-                    for (case, work) in cases.iter().zip(works).rev() {
-                        if let Some(work) = work {
-                            case.check(&*endpoint, work);
+    for way in WAYS {
+        std::thread::scope(|scope| {
+            for endpoint in engine(world_len) {
+                scope.spawn(move || match way {
+                    Way::Submitted => cases.chunks(5).for_each(|some| submitted(some, &*endpoint)),
+                    Way::Prepared | Way::Lent | Way::Mixed => {
+                        for (number, case) in cases.iter().enumerate() {
+                            one(case, number, way, &*endpoint);
                         }
                     }
-                }
-            });
+                });
+            }
+        });
+    }
+}
+
+fn submitted(cases: &[Case], endpoint: &dyn Communicator) {
+    let sides = cases.iter().filter_map(|case| case.side(endpoint));
+    let works: Vec<_> = sides.map(|side| (side, side.submit().unwrap())).collect();
+    for (side, work) in works.into_iter().rev() {
+        side.check(work.wait().unwrap().as_bytes());
+    }
+}
+
+/// Makes the call of one case, the `number`-th, in another way than by submitting it.
+fn one(case: &Case, number: usize, way: Way, endpoint: &dyn Communicator) {
+    let Some(side) = case.side(endpoint) else { return };
+    let call = side.prepare().unwrap();
+    let lends = way == Way::Lent || (endpoint.rank() + number).is_multiple_of(2);
+    match way {
+        Way::Submitted | Way::Prepared => {
+            let works = [0; 3].map(|_| side.start(&call, &side.stamp()).unwrap());
+            for work in works.into_iter().rev() {
+                side.check(work.wait().unwrap().as_bytes());
+            }
         }
-    });
+        Way::Lent | Way::Mixed if lends => side.perform(&call, &side.stamp()).unwrap(),
+        Way::Lent | Way::Mixed => {
+            side.check(side.start(&call, &side.stamp()).unwrap().wait().unwrap().as_bytes());
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! What every communicator must do: one list of cases for each operation, judged by a model that
-//! shares no code with the crate. A new engine adds one line at the end of this file.
+//! shares no code with the crate. Every case is run in each way to make a call. A new engine adds one
+//! line at the end of this file.
 
 mod values;
 mod model;
-mod placing;
-mod case;
-mod list;
+pub(crate) mod placing;
+pub(crate) mod case;
+pub(crate) mod list;
+mod large;
 mod special;
 mod random;
 
@@ -65,6 +67,14 @@ macro_rules! conformance {
             #[test]
             fn barrier() {
                 super::list::check($connect, Kind::Barrier);
+            }
+            #[test]
+            fn long_reductions() {
+                super::large::check($connect);
+            }
+            #[test]
+            fn long_reductions_that_not_all_wait_for() {
+                super::large::check_odd($connect);
             }
             #[test]
             fn special_values() {

@@ -7,3 +7,4 @@ mod deadlock;
 mod abandoned;
 mod invalid;
 mod messages;
+mod campaign;

@@ -1,5 +1,6 @@
 //! Worlds whose ranks may fail.
 
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -19,16 +20,24 @@ pub(crate) const NEAR: Options =
 /// How a rank ended: with a value, an error, or `None` for a panic.
 pub(crate) type Ended<T> = Option<Result<T, CommError>>;
 
-/// Runs a closure on every rank of a new world, which leaves as its closure ends. Fails if that
-/// takes half a minute: no test may come near the far deadline.
+/// Runs a closure on every rank of a new world of threads, which leaves as its closure ends. Fails if
+/// that takes half a minute: no test may come near the far deadline.
 pub(crate) fn world<T: Send>(
     world_len: usize,
     options: Options,
     body: impl Fn(&Endpoint) -> Result<T, CommError> + Sync,
 ) -> Vec<Ended<T>> {
+    run(connect(world_len, options).into_iter().map(Box::new).collect(), body)
+}
+
+/// Runs a closure on every rank of a new world, as [`world`] does.
+pub(crate) fn run<E: Deref<Target: Communicator> + Send, T: Send>(
+    endpoints: Vec<E>,
+    body: impl Fn(&E::Target) -> Result<T, CommError> + Sync,
+) -> Vec<Ended<T>> {
     let entered = now();
     let ends = std::thread::scope(|scope| {
-        let spawn = |endpoint: Endpoint| {
+        let spawn = |endpoint: E| {
             let body = &body;
             scope.spawn(move || {
                 let end = catch_unwind(AssertUnwindSafe(|| body(&endpoint)));
@@ -40,7 +49,7 @@ pub(crate) fn world<T: Send>(
                 end.ok()
             })
         };
-        let ranks: Vec<_> = connect(world_len, options).into_iter().map(spawn).collect();
+        let ranks: Vec<_> = endpoints.into_iter().map(spawn).collect();
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
     });
     assert!(now() - entered < Duration::from_secs(30), "the ranks were left waiting");
@@ -97,7 +106,11 @@ pub(crate) fn call(
 }
 
 /// Makes a call with buffers of its size, stamped with its number and text.
-pub(crate) fn submit(endpoint: &Endpoint, call: Call, what: &str) -> Result<Work, CommError> {
+pub(crate) fn submit(
+    endpoint: &dyn Communicator,
+    call: Call,
+    what: &str,
+) -> Result<Work, CommError> {
     let sequence = endpoint.next_sequence(&call.group);
     let call = call.stamp(Stamp::new(sequence, what));
     let source = Buffer::from_elements(&vec![1u8; call.send_bytes()]);
@@ -107,7 +120,7 @@ pub(crate) fn submit(endpoint: &Endpoint, call: Call, what: &str) -> Result<Work
 
 /// Makes the operation with one u8 element a part and waits for it.
 pub(crate) fn perform(
-    endpoint: &Endpoint,
+    endpoint: &dyn Communicator,
     operation: Operation,
     group: &Group,
 ) -> Result<BufferMut, CommError> {

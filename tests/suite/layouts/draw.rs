@@ -29,6 +29,11 @@ pub(crate) fn twins_on(mesh: &[usize], shape: &[usize]) -> impl Strategy<Value =
     choices().prop_map(move |choices| Draw(choices).twin_on(&mesh, &shape))
 }
 
+/// The twin that these choices make on this mesh and of this shape.
+pub(crate) fn twin_drawn(choices: Vec<usize>, mesh: &[usize], shape: &[usize]) -> Twin {
+    Draw(choices).twin_on(mesh, shape)
+}
+
 /// Smaller choices mean simpler twins, so failures shrink.
 fn choices() -> impl Strategy<Value = Vec<usize>> {
     vec(0..720_720_usize, 0..400)

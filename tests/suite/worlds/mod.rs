@@ -1,12 +1,15 @@
 //! Worlds and tensors: running ranks, making tensors, redistributing them, and everything that goes
 //! wrong on the way.
 
+mod again;
 mod background;
+mod bytes;
 mod closing;
 mod environment;
 mod faults;
 mod handing_out;
 mod inferring;
+mod into;
 mod making;
 mod redistributing;
 mod running;
