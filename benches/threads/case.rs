@@ -114,6 +114,11 @@ impl Case {
         Some(Copies { block: [before * rows..(before + 1) * rows, block[1].clone()] })
     }
 
+    /// Whether any rank has something to copy.
+    pub(crate) fn moves(&self) -> bool {
+        (0..self.ranks()).any(|rank| self.copies(rank).is_some())
+    }
+
     fn on_mesh(&self, places: &[&str], mesh: &Mesh) -> Layout {
         let text: Vec<String> = places
             .iter()

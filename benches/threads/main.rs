@@ -55,12 +55,15 @@ fn main() {
     }
 }
 
-/// Every case once, values compared.
+/// Every case once, values compared; the largest with an eighth of their rows.
 fn smoke() {
-    for case in case::all() {
+    for mut case in case::all() {
+        if case.bytes() > 1 << 20 {
+            case.shape[0] /= 8;
+        }
         let samples = measure::run(&case, Repeats::ONCE);
         assert_eq!(samples.engine.len(), 1, "{case}");
-        assert_eq!(samples.copies.len(), usize::from(case.copies(0).is_some()), "{case}");
+        assert_eq!(samples.copies.len(), usize::from(case.moves()), "{case}");
     }
     assert!(sync::round_trip_ns(1) > 0.0);
     println!("{} cases give the values of the model", case::all().len());

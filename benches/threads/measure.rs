@@ -64,8 +64,6 @@ fn rank(
             copies.run(matrix, case.shape[1], hint::black_box(&mut written));
         }
     };
-    // A rank may have nothing to copy where others have.
-    let copied = (0..case.ranks()).any(|rank| case.copies(rank).is_some());
 
     let timer = Timer { together, rank: world.rank() };
     let calls = timer.fitting(repeats.batch, &mut redistribute);
@@ -73,7 +71,7 @@ fn rank(
     let mut samples = Samples::default();
     for _ in 0..repeats.samples {
         samples.engine.push(timer.sample(calls, &mut redistribute));
-        if copied {
+        if case.moves() {
             samples.copies.push(timer.sample(copies, &mut copy));
         }
     }
