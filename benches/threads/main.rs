@@ -84,7 +84,7 @@ fn measured(rounds: usize, with_peers: bool) -> Rows {
             rows.add(row, samples);
         }
         rows.flag_ns.push(sync::round_trip_ns(7));
-        println!("round {round} of {rounds}");
+        println!("round {round} of {rounds} done");
     }
     rows
 }

@@ -15,6 +15,8 @@ pub(crate) struct Repeats {
     samples: usize,
     /// A sample has as many calls as fit in this time, at least one.
     batch: Duration,
+    /// No more samples are begun after this time, so that a busy machine does not hold a run up.
+    limit: Duration,
 }
 
 /// Microseconds of a call on the slowest rank, by sample.
@@ -26,11 +28,11 @@ pub(crate) struct Samples {
 }
 
 impl Repeats {
-    pub(crate) const ONCE: Self = Self { samples: 1, batch: Duration::ZERO };
+    pub(crate) const ONCE: Self = Self { samples: 1, batch: Duration::ZERO, limit: Duration::MAX };
 
     pub(crate) fn of(case: &Case) -> Self {
         let samples = if case.bytes() > 1 << 23 { 9 } else { 15 };
-        Self { samples, batch: Duration::from_millis(2) }
+        Self { samples, batch: Duration::from_millis(2), limit: Duration::from_secs(3) }
     }
 }
 
@@ -65,11 +67,12 @@ fn rank(
         }
     };
 
-    let timer = Timer { together, rank: world.rank() };
+    let timer = Timer(together);
     let calls = timer.fitting(repeats.batch, &mut redistribute);
     let copies = timer.fitting(repeats.batch, &mut copy);
     let mut samples = Samples::default();
-    for _ in 0..repeats.samples {
+    let start = Instant::now();
+    while samples.engine.len() < repeats.samples && !timer.any_past(start, repeats.limit) {
         samples.engine.push(timer.sample(calls, &mut redistribute));
         if case.moves() {
             samples.copies.push(timer.sample(copies, &mut copy));
@@ -78,15 +81,17 @@ fn rank(
     Ok(samples)
 }
 
-struct Timer<'a> {
-    together: &'a Together,
-    rank: usize,
-}
+struct Timer<'a>(&'a Together);
 
 impl Timer<'_> {
+    /// Whether a time has passed on some rank, the same on all.
+    fn any_past(&self, start: Instant, limit: Duration) -> bool {
+        self.0.most(u64::from(start.elapsed() > limit)) > 0
+    }
+
     /// Microseconds of one of so many calls, from the moment in which all ranks have arrived.
     fn sample(&self, calls: u64, call: &mut impl FnMut()) -> f64 {
-        self.together.wait();
+        self.0.wait();
         let start = Instant::now();
         for _ in 0..calls {
             call();
@@ -96,14 +101,13 @@ impl Timer<'_> {
 
     /// How many calls fit in a time; finding it out warms up.
     fn fitting(&self, time: Duration, call: &mut impl FnMut()) -> u64 {
-        let (micros, mut calls) = (time.as_secs_f64() * 1e6, 1);
+        let mut calls = 1;
         while calls < 1 << 16 {
             let took = self.sample(calls, call) * calls as f64;
-            let next = if took < micros / 2.0 { 2 * calls } else { 0 };
-            match self.together.agree(self.rank, next) {
-                0 => break,
-                next => calls = next,
+            if self.0.most(took as u64) >= time.as_micros() as u64 / 2 {
+                break;
             }
+            calls *= 2;
         }
         calls
     }

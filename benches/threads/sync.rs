@@ -36,15 +36,15 @@ impl Together {
         }
     }
 
-    /// Rank 0's number, on every rank.
-    pub(crate) fn agree(&self, rank: usize, number: u64) -> u64 {
-        if rank == 0 {
-            self.number.store(number, Ordering::Relaxed);
-        }
+    /// The largest number that any rank gives, on every rank.
+    pub(crate) fn most(&self, number: u64) -> u64 {
+        self.number.fetch_max(number, Ordering::Relaxed);
         self.wait();
-        let agreed = self.number.load(Ordering::Relaxed);
+        let most = self.number.load(Ordering::Relaxed);
         self.wait();
-        agreed
+        self.number.store(0, Ordering::Relaxed);
+        self.wait();
+        most
     }
 
     /// Frees the others if this thread panics while the guard lives.
