@@ -43,15 +43,16 @@ fn page(rows: &Rows, colours: [&str; 8]) -> String {
     let decades = [least.log10().floor() as i32, most.log10().ceil() as i32];
     for (number, (op, meaning)) in PLOTTED.iter().zip(MEANINGS).enumerate() {
         let panel = Panel {
-            left: 74.0 + 418.0 * (number % 2) as f64,
+            left: 74.0 + 430.0 * (number % 2) as f64,
             top: 92.0 + 304.0 * (number / 2) as f64,
-            width: 366.0,
+            width: 354.0,
             height: 226.0,
             sizes: sizes.iter().copied().collect(),
             decades,
         };
         let title = op.replace("->", " → ");
-        panel.frame(&format!("{title}<tspan class=\"quiet\"> {meaning}</tspan>"), &mut page);
+        panel
+            .frame(&format!("{title}<tspan class=\"quiet\" dx=\"8\">{meaning}</tspan>"), &mut page);
         for (_, series, points) in shown.iter().filter(|(of, ..)| of == op) {
             panel.line(*series, points, &mut page);
         }
@@ -114,11 +115,11 @@ fn legend(page: &mut String) {
         chart::mark(class, (x + 15.0, 34.0), page);
         writeln!(page, r#"  <text class="label" x="{}" y="38.5">{label}</text>"#, x + 38.0)
             .unwrap();
-        x += 74.0 + 7.2 * label.len() as f64;
+        x += 78.0 + 6.7 * label.len() as f64;
     }
     writeln!(
         page,
-        r#"  <text class="mark" x="74" y="{}">two ranks, one f32 matrix; medians, bars from the 10th to the 90th percentile; peers with freed pages kept</text>"#,
+        r#"  <text class="mark" x="74" y="{}">Time of a call on the slower of two ranks, by bytes of the whole f32 matrix. Medians; bars span the 10th to the 90th percentile. Peers keep freed pages.</text>"#,
         HEIGHT - 18.0
     )
     .unwrap();
