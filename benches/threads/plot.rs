@@ -119,7 +119,7 @@ fn legend(page: &mut String) {
     }
     writeln!(
         page,
-        r#"  <text class="mark" x="74" y="{}">Time of a call on the slower of two ranks, by bytes of the whole f32 matrix. Medians; bars span the 10th to the 90th percentile. Peers keep freed pages.</text>"#,
+        r#"  <text class="mark" x="74" y="{}">Time by size of the whole f32 matrix, two ranks: medians, bars from the 10th to the 90th percentile. Peers keep freed pages.</text>"#,
         HEIGHT - 18.0
     )
     .unwrap();
