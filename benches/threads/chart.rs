@@ -97,7 +97,8 @@ fn decade_label(decade: i32) -> String {
     let (power, unit) = match decade {
         ..0 => (decade + 3, "ns"),
         0..3 => (decade, "µs"),
-        _ => (decade - 3, "ms"),
+        3..6 => (decade - 3, "ms"),
+        _ => (decade - 6, "s"),
     };
     format!("{} {unit}", 10f64.powi(power))
 }

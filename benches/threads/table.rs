@@ -9,7 +9,7 @@ pub(crate) fn print(rows: &Rows) {
     println!("a flag's round trip between two threads, by round: {} ns", trips.join(", "));
     for ranks in [1, 2, 4] {
         println!(
-            "\n{ranks} ranks{:>33} {:>10} {:>10} {:>10}   against",
+            "\n{ranks} ranks{:>39} {:>10} {:>10} {:>10}   against",
             "median", "10 %", "90 %", "least"
         );
         for case in case::all().iter().filter(|case| case.ranks() == ranks) {
@@ -32,10 +32,16 @@ fn of_case(rows: &Rows, case: &Case) {
                 let ratio = Summary::of_ratios(ours, samples);
                 format!("{:.2} ({:.2} to {:.2})", ratio.median, ratio.p10, ratio.p90)
             }
-            _ => format!("{:.3}", Summary::of(ours).median / Summary::of(samples).median),
+            _ => digits(Summary::of(ours).median / Summary::of(samples).median),
         };
-        println!("  {by:<28} {median:>10} {p10:>10} {p90:>10} {min:>10}   {against}");
+        println!("  {by:<34} {median:>10} {p10:>10} {p90:>10} {min:>10}   {against}");
     }
+}
+
+/// A ratio with two digits that mean something.
+fn digits(ratio: f64) -> String {
+    let places = if ratio < 0.1 { (1.0 - ratio.log10().floor()) as usize } else { 2 };
+    format!("{ratio:.places$}")
 }
 
 /// Microseconds in a unit that leaves three digits.
