@@ -63,4 +63,7 @@ mod book {
 
     #[doc = include_str!("../docs/src/tutorial/first-redistribution.md")]
     mod first_redistribution {}
+
+    #[doc = include_str!("../docs/src/how-to/use-your-own-memory.md")]
+    mod use_your_own_memory {}
 }

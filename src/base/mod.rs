@@ -9,6 +9,7 @@ mod interval;
 mod recent;
 mod reduction;
 mod region;
+pub(crate) mod sync;
 
 pub use dtype::{DType, ParseDTypeError};
 pub use element::Element;

@@ -19,6 +19,7 @@ mod random;
 mod ready;
 mod redistribute;
 mod tensor;
+mod turns;
 mod view;
 mod wire;
 mod world;

@@ -1,10 +1,10 @@
 //! The order of one rank's calls: those that it waits for, and those that a thread of their own makes.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
+use super::turns::Turns;
 use super::{Error, LaunchError};
 use crate::mesh::Rank;
 
@@ -15,20 +15,8 @@ pub(super) type Job = Box<dyn FnOnce() + Send>;
 /// whoever calls directly waits until they are done.
 pub(super) struct Queue {
     rank: Rank,
-    shared: Arc<Shared>,
+    turns: Arc<Turns>,
     state: Mutex<State>,
-}
-
-/// What the queue shares with its thread.
-#[derive(Default)]
-struct Shared {
-    /// Jobs that are not done yet.
-    pending: AtomicUsize,
-    /// Told, under `idle`, when the last job is done.
-    done: Condvar,
-    idle: Mutex<()>,
-    /// Held by whoever makes calls.
-    turn: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -39,36 +27,14 @@ struct State {
     lost: Option<Error>,
 }
 
-impl Shared {
-    fn is_busy(&self) -> bool {
-        // Acquire shows what the jobs that are done have done.
-        self.pending.load(Ordering::Acquire) > 0
-    }
-
-    /// Notes that a job is done.
-    fn finish(&self) {
-        // Release, see `is_busy`; under the lock, so that nobody falls asleep on an old number.
-        let idle = lock(&self.idle);
-        self.pending.fetch_sub(1, Ordering::Release);
-        drop(idle);
-        self.done.notify_all();
-    }
-}
-
 impl Queue {
     pub(super) fn new(rank: Rank) -> Self {
-        Self { rank, shared: Arc::default(), state: Mutex::default() }
+        Self { rank, turns: Arc::new(Turns::new()), state: Mutex::default() }
     }
 
     /// Runs something here and now, after all jobs.
     pub(super) fn in_turn<T>(&self, run: impl FnOnce() -> T) -> T {
-        if self.shared.is_busy() {
-            let idle = lock(&self.shared.idle);
-            let idle = self.shared.done.wait_while(idle, |()| self.shared.is_busy());
-            drop(idle.unwrap_or_else(PoisonError::into_inner));
-        }
-        let _turn = lock(&self.shared.turn);
-        run()
+        self.turns.run(run)
     }
 
     /// Takes in a job, to run after all before it. A closed queue runs it here and now: its calls fail.
@@ -83,15 +49,13 @@ impl Queue {
             Some(worker) => worker,
             None => self.start()?,
         };
-        // Relaxed is enough: the lock of the state orders it for this thread's own calls, and the channel
-        // for the worker.
-        self.shared.pending.fetch_add(1, Ordering::Relaxed);
+        self.turns.promise();
         let sent = worker.0.send(job);
         state.worker = Some(worker);
         drop(state);
         if let Err(mpsc::SendError(job)) = sent {
             // The thread cannot have ended, but were it so, nothing may hang.
-            self.shared.finish();
+            self.turns.forget();
             self.in_turn(job);
         }
         Ok(())
@@ -118,15 +82,8 @@ impl Queue {
 
     fn start(&self) -> Result<(mpsc::Sender<Job>, JoinHandle<()>), Error> {
         let (sender, jobs) = mpsc::channel::<Job>();
-        let shared = Arc::clone(&self.shared);
-        let work = move || {
-            for job in jobs {
-                let turn = lock(&shared.turn);
-                job();
-                drop(turn);
-                shared.finish();
-            }
-        };
+        let turns = Arc::clone(&self.turns);
+        let work = move || jobs.into_iter().for_each(|job| turns.keep(job));
         let name = format!("rank {}, in the background", self.rank);
         match thread::Builder::new().name(name).spawn(work) {
             Ok(thread) => Ok((sender, thread)),
@@ -139,7 +96,7 @@ impl Queue {
 
 impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Queue(rank {}, {} jobs)", self.rank, self.shared.pending.load(Ordering::Relaxed))
+        write!(f, "Queue(rank {}, {} jobs)", self.rank, self.turns.promised())
     }
 }
 

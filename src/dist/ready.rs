@@ -29,7 +29,11 @@ struct Part {
     scope: Group,
     plan: u64,
     what: Arc<str>,
+    /// Those of the busiest rank.
     bytes: usize,
+    /// This rank's, as the plan counts them.
+    sent_bytes: usize,
+    received_bytes: usize,
     /// Whether no rank sends anything.
     is_local: bool,
     /// Whether this rank makes no call.
@@ -103,9 +107,16 @@ impl Ready {
             plan: part.plan,
             what: Arc::clone(&part.what),
         };
-        let Part { what, plan, bytes, .. } = part;
-        let rank = communicator.rank();
-        let span = tracing::debug_span!("redistribute", rank, bytes, %what, plan);
+        let Part { what, plan, bytes, sent_bytes, received_bytes, .. } = part;
+        let span = tracing::debug_span!(
+            "redistribute",
+            rank = communicator.rank(),
+            %what,
+            plan = format_args!("{plan:016x}"),
+            bytes,
+            sent_bytes,
+            received_bytes,
+        );
         let _running = span.enter();
         if part.is_silent {
             communicator.note(&stamp);
@@ -163,6 +174,10 @@ impl Part {
     fn new(world: &World, transition: &Transition, lowered: Lowered) -> Result<Self, Error> {
         let Lowered { plan, program, scope, what } = lowered;
         let (is_silent, bytes) = (program.calls().next().is_none(), plan.busiest_bytes());
+        let rank = world.rank();
+        let place = plan.ranks().iter().position(|&party| party == rank);
+        let sent_bytes = place.and_then(|place| plan.sent_bytes().nth(place)).unwrap_or(0);
+        let received_bytes = place.and_then(|place| plan.received_bytes().nth(place)).unwrap_or(0);
         let runner = Runner::new(program, transition.dtype(), world.communicator(), world.pool());
         Ok(Self {
             runner: runner.map_err(|error| Error::exec(&what, error))?,
@@ -170,6 +185,8 @@ impl Part {
             plan: plan.stable_hash(),
             what,
             bytes,
+            sent_bytes,
+            received_bytes,
             is_local: plan.is_local(),
             is_silent,
         })

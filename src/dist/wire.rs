@@ -51,6 +51,17 @@ impl<'a> Wire<'a> {
         self.world.in_turn(|communicator| {
             let plan = StableHash::new().text(&self.what).finish();
             let sequence = communicator.next_sequence(&self.group);
+            let span = tracing::trace_span!(
+                "call",
+                rank = communicator.rank(),
+                operation = call.operation.name(),
+                group = %call.group,
+                step = 0,
+                plan = format_args!("{plan:016x}"),
+                send_bytes = call.send_bytes(),
+                recv_bytes = call.recv_bytes(),
+            );
+            let _calling = span.enter();
             let stamp = Stamp { plan, ..Stamp::new(sequence, self.what.as_str()) };
             let work =
                 communicator.submit(call.stamp(stamp), source, BufferMut::zeroed(target_bytes))?;

@@ -185,7 +185,10 @@ impl World {
         if let Some(ready) = lock(&self.0.ready).find(hash, |ready| ready.is_of(key)) {
             return Ok(Arc::clone(ready));
         }
-        let transition = self.transition(key.source, key.target, key.shape, key.dtype)?;
+        let (from, to) = (key.source, key.target);
+        let span = tracing::debug_span!("prepare", rank = self.rank(), %from, %to);
+        let _preparing = span.enter();
+        let transition = self.transition(from, to, key.shape, key.dtype)?;
         let ready = Arc::new(Ready::new(self, &transition)?);
         lock(&self.0.ready).keep(hash, Arc::clone(&ready));
         Ok(ready)

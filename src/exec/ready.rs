@@ -53,6 +53,8 @@ impl ReadyCall {
         mut target: BufferMut,
         run: Run<'_>,
     ) -> Result<BufferMut, ExecError> {
+        let span = self.span(run);
+        let _calling = span.enter();
         if self.pack.is_some() || self.unpack.is_some() {
             self.make_packed(source.as_bytes(), target.as_bytes_mut(), run)?;
             return Ok(target);
@@ -67,6 +69,8 @@ impl ReadyCall {
         target: &mut [u8],
         run: Run<'_>,
     ) -> Result<(), ExecError> {
+        let span = self.span(run);
+        let _calling = span.enter();
         if self.pack.is_some() || self.unpack.is_some() {
             return self.make_packed(source, target, run);
         }
@@ -89,6 +93,21 @@ impl ReadyCall {
             None => target.copy_from_slice(filled.as_bytes()),
         }
         Ok(())
+    }
+
+    /// From packing to the written target.
+    fn span(&self, run: Run<'_>) -> tracing::Span {
+        let call = self.call.call();
+        tracing::trace_span!(
+            "call",
+            rank = self.call.rank(),
+            operation = call.operation.name(),
+            group = %call.group,
+            step = self.step,
+            plan = format_args!("{:016x}", run.stamp.plan),
+            send_bytes = call.send_bytes(),
+            recv_bytes = call.recv_bytes(),
+        )
     }
 
     fn stamp(&self, run: Run<'_>) -> Stamp {

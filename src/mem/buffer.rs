@@ -242,7 +242,6 @@ impl BufferMut {
     /// Where the bytes are. The pointer may be read and written through, by any thread, as long as
     /// this buffer or the one it freezes into lives, wherever either is moved to; but not while
     /// somebody holds a reference to the bytes or, once frozen, writes could be seen.
-    #[allow(dead_code, reason = "for communicators that write into a buffer in parts")]
     pub(crate) fn as_mut_ptr(&mut self) -> NonNull<u8> {
         self.unique.as_ref().map_or(NonNull::dangling(), Unique::data)
     }

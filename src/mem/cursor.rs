@@ -120,6 +120,39 @@ impl<'a> Cursor<'a> {
         len <= self.available() && (self.rest.stride == element_bytes || len == 1)
     }
 
+    /// How many rows of `len` elements that lie together come next, one as far from the other, and how
+    /// far: the rest of a run in parts, or whole innermost loops.
+    pub(super) fn rows(&mut self, len: usize, element_bytes: usize) -> (usize, usize) {
+        if !self.is_together(len, element_bytes) {
+            return (0, 0);
+        }
+        if self.rest.len != len {
+            return (self.rest.len / len, len * element_bytes);
+        }
+        match (self.window, self.index.len().checked_sub(1)) {
+            (Some(window), Some(dim)) if window.extents()[dim + 1] == len => {
+                (window.extents()[dim] - self.index[dim], window.strides_bytes()[dim])
+            }
+            _ => (1, 0),
+        }
+    }
+
+    /// The next rows, of which [`Cursor::rows`] has told; where the first starts.
+    pub(super) fn take_rows(&mut self, rows: usize, len: usize) -> usize {
+        if rows == 1 || self.rest.len != len {
+            return self.take(rows * len).offset;
+        }
+        let start = self.rest.offset;
+        if let (Some(window), Some(dim)) = (self.window, self.index.len().checked_sub(1)) {
+            let passed = rows - 1;
+            self.index[dim] += passed;
+            self.start += passed * window.strides_bytes()[dim];
+            self.rest = innermost(window, self.start);
+        }
+        self.take(len);
+        start
+    }
+
     /// Moves on to the next innermost loop of the window; false when there is none.
     fn next_row(&mut self) -> bool {
         let Some(window) = self.window else { return false };

@@ -12,6 +12,7 @@ use std::arch::x86_64::{
 use super::fold::Join;
 use super::lane::Number;
 use super::sixteen::{f16_to_f32, f32_to_f16};
+use super::tile::{Rows, RowsMut, Shape};
 
 /// Elements converted before they are combined.
 const BLOCK: usize = 256;
@@ -23,27 +24,38 @@ pub(super) fn is_known() -> bool {
 }
 
 /// Makes the elements of a term the totals; if `is_known`.
-pub(super) fn start(term: &[u8], totals: &mut [f32]) {
+pub(super) fn start(shape: Shape, term: Rows<'_>, totals: &mut [f32]) {
     assert!(is_known(), "only where F16C is known");
-    // SAFETY: the instructions are known.
-    unsafe { widen(term, totals) };
+    for (row, totals) in totals.chunks_exact_mut(shape.len).enumerate() {
+        // SAFETY: the instructions are known.
+        unsafe { widen(row_of(term, row, shape), totals) };
+    }
 }
 
 /// Combines the elements of a term into the totals; if `is_known`.
-pub(super) fn combine<J: Join>(term: &[u8], totals: &mut [f32]) {
+pub(super) fn combine<J: Join>(shape: Shape, term: Rows<'_>, totals: &mut [f32]) {
     assert!(is_known(), "only where F16C is known");
-    // SAFETY: the instructions are known.
-    unsafe { widen_and_join::<J>(term, totals) };
+    for (row, totals) in totals.chunks_exact_mut(shape.len).enumerate() {
+        // SAFETY: the instructions are known.
+        unsafe { widen_and_join::<J>(row_of(term, row, shape), totals) };
+    }
 }
 
 /// Writes the totals, divided; if `is_known`.
-pub(super) fn finish(totals: &mut [f32], divisor: usize, target: &mut [u8]) {
+pub(super) fn finish(shape: Shape, totals: &mut [f32], divisor: usize, target: RowsMut<'_>) {
     assert!(is_known(), "only where F16C is known");
     if divisor != 1 {
         totals.iter_mut().for_each(|total| *total = total.divide(divisor));
     }
-    // SAFETY: the instructions are known.
-    unsafe { narrow(totals, target) };
+    for (row, totals) in totals.chunks_exact(shape.len).enumerate() {
+        let target = &mut target.bytes[row * target.stride..][..2 * shape.len];
+        // SAFETY: the instructions are known.
+        unsafe { narrow(totals, target) };
+    }
+}
+
+fn row_of<'a>(term: Rows<'a>, row: usize, shape: Shape) -> &'a [u8] {
+    &term.bytes[row * term.stride..][..2 * shape.len]
 }
 
 #[target_feature(enable = "f16c,avx2")]

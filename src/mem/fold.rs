@@ -9,11 +9,14 @@ use super::cursor::Cursor;
 #[cfg(target_arch = "x86_64")]
 use super::f16c;
 use super::lane::{Lane, Number};
-use super::tile::{First, Last, LastTwo, More, Only, Pair};
+use super::tile::{First, Last, LastTwo, More, Only, Pair, Rows, RowsMut, Shape};
 use super::wide::widest;
 
 /// Bytes calculated with at a time: the totals of a tile, and of a few terms, fit the innermost cache.
 const TILE: usize = 8192;
+
+/// Elements combined at once where no totals are kept.
+const LONGEST: usize = 1 << 16;
 
 /// Shorter stretches are packed together before they are combined.
 const WORTHWHILE: usize = 256;
@@ -72,15 +75,20 @@ impl<'a> Fold<'a> {
         let mut rooms = None;
         while self.len > 0 {
             let together = self.together::<L>().min(totals.len()).min(self.len);
-            if together * L::BYTES >= WORTHWHILE || together == self.len {
-                self.tile::<L, J>(&mut totals[..together], [&mut [], &mut [], &mut []]);
-                self.len -= together;
+            let worthwhile = together * L::BYTES >= WORTHWHILE || together == self.len;
+            let (shape, rooms) = if worthwhile {
+                let most = if self.needs_totals::<L>() { totals.len() } else { LONGEST };
+                let rows = self.rows::<L>(together).min(self.len.min(most) / together).max(1);
+                (Shape { rows, len: together }, Default::default())
             } else {
-                let len = totals.len().min(self.len);
                 let rooms = rooms.get_or_insert_with(Self::rooms);
-                self.tile::<L, J>(&mut totals[..len], rooms.each_mut().map(|room| &mut room[..]));
-                self.len -= len;
-            }
+                let len = totals.len().min(self.len);
+                (Shape { rows: 1, len }, rooms.each_mut().map(|room| &mut room[..]))
+            };
+            let len = shape.rows * shape.len;
+            let totals = &mut totals[..if self.needs_totals::<L>() { len } else { 0 }];
+            self.tile::<L, J>(shape, totals, rooms);
+            self.len -= len;
         }
     }
 
@@ -99,45 +107,65 @@ impl<'a> Fold<'a> {
         stretches.min().unwrap_or(0)
     }
 
-    /// Combines as many elements as there are totals. Without rooms to pack them in, they lie together.
-    fn tile<L: Lane, J: Join>(&mut self, totals: &mut [L::Value], rooms: [&mut [u8]; 3]) {
-        let (len, divisor) = (totals.len(), self.divisor);
+    /// Whether values are kept between one pass over a tile and the next.
+    fn needs_totals<L: Lane>(&self) -> bool {
+        self.terms.len() > 2 || L::IS_F16
+    }
+
+    /// How many rows of so many elements that lie together come next in all terms and in the target.
+    fn rows<L: Lane>(&mut self, len: usize) -> usize {
+        let cursors = self.terms.iter_mut().map(|(_, cursor)| cursor);
+        let rows = cursors.chain([&mut self.target.1]).map(|cursor| cursor.rows(len, L::BYTES).0);
+        rows.min().unwrap_or(1).max(1)
+    }
+
+    /// Combines rows of elements; there is a total for each if there need be. Without rooms to pack them
+    /// in, those of a row lie together.
+    fn tile<L: Lane, J: Join>(
+        &mut self,
+        shape: Shape,
+        totals: &mut [L::Value],
+        rooms: [&mut [u8]; 3],
+    ) {
+        let (len, divisor) = (shape.rows * shape.len, self.divisor);
         let [left, right, packed] = rooms;
         let (target, cursor) = &mut self.target;
         let direct = packed.is_empty();
-        let result: &mut [u8] = if direct {
-            &mut target[cursor.take(len).offset..][..len * L::BYTES]
+        let target = if direct {
+            let (_, stride) = cursor.rows(shape.len, L::BYTES);
+            let start = cursor.take_rows(shape.rows, shape.len);
+            RowsMut { bytes: &mut target[start..], stride }
         } else {
-            &mut packed[..len * L::BYTES]
+            RowsMut { bytes: &mut packed[..len * L::BYTES], stride: 0 }
         };
         let count = self.terms.len();
-        let mut terms = Terms { rest: self.terms.iter_mut(), len, element_bytes: L::BYTES };
+        let mut terms = Terms { rest: self.terms.iter_mut(), shape, element_bytes: L::BYTES };
         let join = PhantomData::<(L, J)>;
         match count {
             #[cfg(target_arch = "x86_64")]
             _ if L::IS_F16 && f16c::is_known() => {
                 let totals: &mut [f32] = bytemuck::cast_slice_mut(totals);
-                f16c::start(terms.next(left), totals);
-                (1..count).for_each(|_| f16c::combine::<J>(terms.next(left), totals));
-                f16c::finish(totals, divisor, result);
+                f16c::start(shape, terms.next(left), totals);
+                (1..count).for_each(|_| f16c::combine::<J>(shape, terms.next(left), totals));
+                f16c::finish(shape, totals, divisor, target);
             }
-            1 => widest(Only { term: terms.next(left), target: result, divisor, join }),
+            1 => widest(Only { shape, term: terms.next(left), target, divisor, join }),
             2 => {
                 let terms = [terms.next(left), terms.next(right)];
-                widest(Pair { terms, target: result, divisor, join });
+                widest(Pair { shape, terms, target, divisor, join });
             }
             _ => {
-                widest(First { terms: [terms.next(left), terms.next(right)], totals, join });
+                widest(First { shape, terms: [terms.next(left), terms.next(right)], totals, join });
                 for _ in 0..(count - 3) / 2 {
                     let terms = [terms.next(left), terms.next(right)];
-                    widest(More { terms, totals, join });
+                    widest(More { shape, terms, totals, join });
                 }
                 if count.is_multiple_of(2) {
                     let terms = [terms.next(left), terms.next(right)];
-                    widest(LastTwo { terms, totals, target: result, divisor, join });
+                    widest(LastTwo { shape, terms, totals, target, divisor, join });
                 } else {
                     let term = terms.next(left);
-                    widest(Last { term, totals, target: result, divisor, join });
+                    widest(Last { shape, term, totals, target, divisor, join });
                 }
             }
         }
@@ -151,17 +179,22 @@ impl<'a> Fold<'a> {
 /// The terms of a tile, one after another.
 struct Terms<'t, 'a> {
     rest: std::slice::IterMut<'t, (&'a [u8], Cursor<'a>)>,
-    len: usize,
+    shape: Shape,
     element_bytes: usize,
 }
 
 impl<'a> Terms<'_, 'a> {
-    /// The next term's elements, packed into `room` if they lie apart.
-    fn next<'b>(&mut self, room: &'b mut [u8]) -> &'b [u8]
+    /// The next term's elements, packed into `room`, if there is one, where they lie apart.
+    fn next<'b>(&mut self, room: &'b mut [u8]) -> Rows<'b>
     where
         'a: 'b,
     {
-        let Some((bytes, cursor)) = self.rest.next() else { return &[] };
-        cursor.fetch(bytes, self.len, room, self.element_bytes)
+        let Shape { rows, len } = self.shape;
+        let Some((bytes, cursor)) = self.rest.next() else { return Rows { bytes: &[], stride: 0 } };
+        if !room.is_empty() {
+            return Rows { bytes: cursor.fetch(bytes, len, room, self.element_bytes), stride: 0 };
+        }
+        let (_, stride) = cursor.rows(len, self.element_bytes);
+        Rows { bytes: &bytes[cursor.take_rows(rows, len)..], stride }
     }
 }

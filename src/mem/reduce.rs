@@ -97,7 +97,6 @@ pub fn reduce(
 ///
 /// [`MemError`] if there is no term, one has fewer elements, a window reaches past the end, the target
 /// ends within an element, or the type cannot be reduced so.
-#[allow(dead_code, reason = "for communicators that combine in parts")]
 pub(crate) fn reduce_part(
     terms: &[Term<'_>],
     skip: usize,

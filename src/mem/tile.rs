@@ -1,4 +1,5 @@
 //! The loops that combine the terms of a tile, which a compiler turns into vectors.
+#![allow(unsafe_code, reason = "the hint that rows will be read takes a pointer")]
 
 use std::marker::PhantomData;
 
@@ -6,18 +7,75 @@ use super::fold::Join;
 use super::lane::{Lane, Number, elements, elements_mut};
 use super::wide::Task;
 
-/// Writes `len` values, divided. Not a function of a closure: a compiler may leave calls of closures in
-/// the loop, and then it makes no vectors of it.
+/// Rows of elements that lie one after another, each row at the same distance from the one before.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    /// From the first row on.
+    pub(super) bytes: &'a [u8],
+    pub(super) stride: usize,
+}
+
+/// Short rows that lie apart are asked for so many rows ahead, for a machine cannot guess where the next
+/// one starts.
+const AHEAD: usize = 4;
+
+/// Longer rows a machine sees coming by itself.
+const SHORT: usize = 2048;
+
+impl<'a> Rows<'a> {
+    #[inline(always)]
+    fn row<L: Lane>(&self, row: usize, len: usize) -> &'a [L::Bytes] {
+        let len_bytes = len * L::BYTES;
+        if self.stride > len_bytes && len_bytes <= SHORT {
+            prefetch(self.bytes.as_ptr().wrapping_add((row + AHEAD) * self.stride), len_bytes);
+        }
+        // Said again in elements, so that a compiler knows it.
+        &elements::<L>(&self.bytes[row * self.stride..][..len * L::BYTES])[..len]
+    }
+}
+
+/// Asks for bytes that will be read soon; the place need not exist.
+#[inline(always)]
+fn prefetch(start: *const u8, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..len).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint; nothing is read through the pointer.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line).cast()) };
+    }
+}
+
+/// Rows to write.
+pub(super) struct RowsMut<'a> {
+    pub(super) bytes: &'a mut [u8],
+    pub(super) stride: usize,
+}
+
+impl RowsMut<'_> {
+    #[inline(always)]
+    fn row<L: Lane>(&mut self, row: usize, len: usize) -> &mut [L::Bytes] {
+        &mut elements_mut::<L>(&mut self.bytes[row * self.stride..][..len * L::BYTES])[..len]
+    }
+}
+
+/// How many rows of how many elements.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) rows: usize,
+    pub(super) len: usize,
+}
+
+/// Writes a row of values, divided. Not a function of a closure: a compiler may leave calls of closures
+/// in the loop, and then it makes no vectors of it.
 macro_rules! finish {
-    ($lane:ident, $task:ident, $len:expr, $at:ident => $value:expr) => {{
-        let len = $len;
-        let target = &mut elements_mut::<$lane>($task.target)[..len];
-        if $lane::DIVIDES && $task.divisor != 1 {
-            for $at in 0..len {
-                target[$at] = $lane::narrow($value.divide($task.divisor));
+    ($lane:ident, $len:ident, $target:expr, $divisor:expr, $at:ident => $value:expr) => {{
+        let target = $target;
+        if $lane::DIVIDES && $divisor != 1 {
+            for $at in 0..$len {
+                target[$at] = $lane::narrow($value.divide($divisor));
             }
         } else {
-            for $at in 0..len {
+            for $at in 0..$len {
                 target[$at] = $lane::narrow($value);
             }
         }
@@ -26,41 +84,50 @@ macro_rules! finish {
 
 /// Writes the only term, divided.
 pub(super) struct Only<'a, L, J> {
-    pub(super) term: &'a [u8],
-    pub(super) target: &'a mut [u8],
+    pub(super) shape: Shape,
+    pub(super) term: Rows<'a>,
+    pub(super) target: RowsMut<'a>,
     pub(super) divisor: usize,
     pub(super) join: PhantomData<(L, J)>,
 }
 
 impl<L: Lane, J> Task for Only<'_, L, J> {
     #[inline(always)]
-    fn run(self) {
-        let term = elements::<L>(self.term);
-        finish!(L, self, term.len(), at => L::widen(term[at]));
+    fn run(mut self) {
+        let Shape { rows, len } = self.shape;
+        for row in 0..rows {
+            let term = self.term.row::<L>(row, len);
+            finish!(L, len, self.target.row::<L>(row, len), self.divisor, at => L::widen(term[at]));
+        }
     }
 }
 
 /// Writes two terms combined.
 pub(super) struct Pair<'a, L, J> {
-    pub(super) terms: [&'a [u8]; 2],
-    pub(super) target: &'a mut [u8],
+    pub(super) shape: Shape,
+    pub(super) terms: [Rows<'a>; 2],
+    pub(super) target: RowsMut<'a>,
     pub(super) divisor: usize,
     pub(super) join: PhantomData<(L, J)>,
 }
 
 impl<L: Lane, J: Join> Task for Pair<'_, L, J> {
     #[inline(always)]
-    fn run(self) {
-        let [a, b] = self.terms.map(elements::<L>);
-        let len = a.len().min(b.len());
-        let (a, b) = (&a[..len], &b[..len]);
-        finish!(L, self, len, at => J::join(L::widen(a[at]), L::widen(b[at])));
+    fn run(mut self) {
+        let Shape { rows, len } = self.shape;
+        for row in 0..rows {
+            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            finish!(L, len, self.target.row::<L>(row, len), self.divisor, at => {
+                J::join(L::widen(a[at]), L::widen(b[at]))
+            });
+        }
     }
 }
 
 /// Makes totals of the first two terms.
 pub(super) struct First<'a, L: Lane, J> {
-    pub(super) terms: [&'a [u8]; 2],
+    pub(super) shape: Shape,
+    pub(super) terms: [Rows<'a>; 2],
     pub(super) totals: &'a mut [L::Value],
     pub(super) join: PhantomData<(L, J)>,
 }
@@ -68,16 +135,20 @@ pub(super) struct First<'a, L: Lane, J> {
 impl<L: Lane, J: Join> Task for First<'_, L, J> {
     #[inline(always)]
     fn run(self) {
-        let [a, b] = self.terms.map(elements::<L>);
-        for ((total, &a), &b) in self.totals.iter_mut().zip(a).zip(b) {
-            *total = J::join(L::widen(a), L::widen(b));
+        let len = self.shape.len;
+        for (row, totals) in self.totals.chunks_exact_mut(len).enumerate() {
+            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            for ((total, &a), &b) in totals.iter_mut().zip(a).zip(b) {
+                *total = J::join(L::widen(a), L::widen(b));
+            }
         }
     }
 }
 
 /// Combines two terms more into the totals.
 pub(super) struct More<'a, L: Lane, J> {
-    pub(super) terms: [&'a [u8]; 2],
+    pub(super) shape: Shape,
+    pub(super) terms: [Rows<'a>; 2],
     pub(super) totals: &'a mut [L::Value],
     pub(super) join: PhantomData<(L, J)>,
 }
@@ -85,47 +156,60 @@ pub(super) struct More<'a, L: Lane, J> {
 impl<L: Lane, J: Join> Task for More<'_, L, J> {
     #[inline(always)]
     fn run(self) {
-        let [a, b] = self.terms.map(elements::<L>);
-        for ((total, &a), &b) in self.totals.iter_mut().zip(a).zip(b) {
-            *total = J::join(J::join(*total, L::widen(a)), L::widen(b));
+        let len = self.shape.len;
+        for (row, totals) in self.totals.chunks_exact_mut(len).enumerate() {
+            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            for ((total, &a), &b) in totals.iter_mut().zip(a).zip(b) {
+                *total = J::join(J::join(*total, L::widen(a)), L::widen(b));
+            }
         }
     }
 }
 
 /// Combines the last term with the totals, and writes the result.
 pub(super) struct Last<'a, L: Lane, J> {
-    pub(super) term: &'a [u8],
+    pub(super) shape: Shape,
+    pub(super) term: Rows<'a>,
     pub(super) totals: &'a [L::Value],
-    pub(super) target: &'a mut [u8],
+    pub(super) target: RowsMut<'a>,
     pub(super) divisor: usize,
     pub(super) join: PhantomData<(L, J)>,
 }
 
 impl<L: Lane, J: Join> Task for Last<'_, L, J> {
     #[inline(always)]
-    fn run(self) {
-        let totals = self.totals;
-        let term = &elements::<L>(self.term)[..totals.len()];
-        finish!(L, self, totals.len(), at => J::join(totals[at], L::widen(term[at])));
+    fn run(mut self) {
+        let len = self.shape.len;
+        for (row, totals) in self.totals.chunks_exact(len).enumerate() {
+            let totals = &totals[..len];
+            let term = self.term.row::<L>(row, len);
+            finish!(L, len, self.target.row::<L>(row, len), self.divisor, at => {
+                J::join(totals[at], L::widen(term[at]))
+            });
+        }
     }
 }
 
 /// Combines the last two terms with the totals, and writes the result.
 pub(super) struct LastTwo<'a, L: Lane, J> {
-    pub(super) terms: [&'a [u8]; 2],
+    pub(super) shape: Shape,
+    pub(super) terms: [Rows<'a>; 2],
     pub(super) totals: &'a [L::Value],
-    pub(super) target: &'a mut [u8],
+    pub(super) target: RowsMut<'a>,
     pub(super) divisor: usize,
     pub(super) join: PhantomData<(L, J)>,
 }
 
 impl<L: Lane, J: Join> Task for LastTwo<'_, L, J> {
     #[inline(always)]
-    fn run(self) {
-        let totals = self.totals;
-        let [a, b] = self.terms.map(|term| &elements::<L>(term)[..totals.len()]);
-        finish!(L, self, totals.len(), at => {
-            J::join(J::join(totals[at], L::widen(a[at])), L::widen(b[at]))
-        });
+    fn run(mut self) {
+        let len = self.shape.len;
+        for (row, totals) in self.totals.chunks_exact(len).enumerate() {
+            let totals = &totals[..len];
+            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            finish!(L, len, self.target.row::<L>(row, len), self.divisor, at => {
+                J::join(J::join(totals[at], L::widen(a[at])), L::widen(b[at]))
+            });
+        }
     }
 }

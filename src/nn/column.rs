@@ -1,11 +1,12 @@
 //! A linear layer whose outputs are divided among ranks.
 
 use crate::dist::{DistTensor, Loaded, On, Source};
-use crate::layout::Layout;
-use crate::ops;
+use crate::layout::{Layout, LayoutError};
+use crate::ops::{self, Chunks};
+use crate::plan::{Plan, PlanOptions, Transition, plan};
 
 use super::LayerError;
-use super::parameter::{Parameter, Placed};
+use super::parameter::{Parameter, Placed, cuts_of, from_start};
 
 const LAYER: &str = "column-parallel linear";
 
@@ -14,16 +15,34 @@ const WEIGHT: Parameter =
 const BIAS: Parameter =
     Parameter { layer: LAYER, name: "bias", ndim: 1, placed: Placed::Sharded(0) };
 
+/// What the ranks along a layer's axis hold of its input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// All of it, as the layer needs it: no communication.
+    #[default]
+    Replicate,
+    /// A block of this dim, which the layer gathers: an all-gather. With the dim of the sequence this is
+    /// sequence parallelism, and undoes [`Output::Shard`](super::Output::Shard). A negative dim counts
+    /// from the end.
+    Shard(isize),
+}
+
 /// A linear layer, `y = x · wᵀ + b`, whose outputs are divided among the ranks along an axis: each holds
 /// some rows of the weight `[out, in]` and the same elements of the bias `[out]`.
 ///
-/// The input [.., in] is replicated along the axis; the output [.., out] is sharded along it on its last
-/// dim. Nothing communicates. The axis need not divide the number of outputs.
+/// The input [.., in] is replicated along the axis, unless [`Input`] says that the layer gathers it; the
+/// output [.., out] is sharded along it on its last dim. The axis need not divide the number of outputs.
+///
+/// # Communication
+///
+/// None, or the gathering of the input, which [`ColumnParallelLinear::plan`] shows; with
+/// [`ColumnParallelLinear::with_chunks`] it is carried out in parts, in the background.
 ///
 /// # Source
 ///
 /// Shoeybi et al., *Megatron-LM: training multi-billion parameter language models using model
-/// parallelism*, 2019, arXiv 1909.08053, section 3.
+/// parallelism*, 2019, arXiv 1909.08053, section 3; with a sharded input, Korthikanti et al., *Reducing
+/// activation recomputation in large transformer models*, 2022, arXiv 2205.05198, section 4.2.
 ///
 /// # Example
 ///
@@ -47,6 +66,8 @@ pub struct ColumnParallelLinear {
     axis: String,
     weight: DistTensor,
     bias: Option<DistTensor>,
+    input: Input,
+    chunks: Chunks,
 }
 
 impl ColumnParallelLinear {
@@ -58,7 +79,7 @@ impl ColumnParallelLinear {
     pub fn new(axis: impl Into<String>, weight: DistTensor) -> Result<Self, LayerError> {
         let axis = axis.into();
         WEIGHT.check(&weight, &axis)?;
-        Ok(Self { axis, weight, bias: None })
+        Ok(Self { axis, weight, bias: None, input: Input::default(), chunks: Chunks::of(1) })
     }
 
     /// The layer of a full weight `[out, in]`, of which every rank takes its rows.
@@ -114,14 +135,42 @@ impl ColumnParallelLinear {
         self.with_bias(bias)
     }
 
-    /// The output [.., out] for an input [.., in], sharded along the axis on its last dim. Local.
+    /// The layer with another input.
+    #[must_use]
+    pub fn with_input(self, input: Input) -> Self {
+        Self { input, ..self }
+    }
+
+    /// The layer with an input of which further rows are on their way, chunk by chunk, while those that
+    /// have come are multiplied; without it the input is one chunk. The output is the same bit for bit.
+    #[must_use]
+    pub fn with_chunks(self, chunks: Chunks) -> Self {
+        Self { chunks, ..self }
+    }
+
+    /// The output [.., out] for an input [.., in], sharded along the axis on its last dim.
+    ///
+    /// # Communication
+    ///
+    /// None with [`Input::Replicate`]; else every rank of the mesh calls this, and what moves is
+    /// [`ColumnParallelLinear::plan`], with more than one chunk in parts; see [`ops::gathered_linear`].
     ///
     /// # Errors
     ///
-    /// [`LayerError::Op`] if the input is not replicated along the axis or does not fit the weight; it
-    /// says which redistribution is missing.
+    /// [`LayerError::Op`] if the input is not replicated along the axis, or not after it was gathered, or
+    /// does not fit the weight; it says which redistribution is missing. [`LayerError::Layout`] if there is
+    /// no dim to be gathered, [`LayerError::Dist`] if the communication fails.
     pub fn forward(&self, x: &DistTensor) -> Result<DistTensor, LayerError> {
-        Ok(ops::linear(x, &self.weight, self.bias.as_ref())?)
+        let (weight, bias) = (&self.weight, self.bias.as_ref());
+        // Errors of layouts come before anything moves.
+        self.output_layout(x.layout())?;
+        Ok(match self.input {
+            Input::Replicate => ops::linear(x, weight, bias)?,
+            Input::Shard(_) => {
+                let whole = self.gathered(x.layout())?;
+                ops::gathered_linear(x, &whole, weight, bias, self.chunks)?
+            }
+        })
     }
 
     /// The layout of the output for an input of this layout.
@@ -131,7 +180,30 @@ impl ColumnParallelLinear {
     /// As [`ColumnParallelLinear::forward`].
     pub fn output_layout(&self, input: &Layout) -> Result<Layout, LayerError> {
         let bias = self.bias.as_ref().map(DistTensor::layout);
-        Ok(ops::linear_layout(input, self.weight.layout(), bias)?)
+        Ok(ops::linear_layout(&self.gathered(input)?, self.weight.layout(), bias)?)
+    }
+
+    /// The communication of one call, for an input of this layout and shape.
+    ///
+    /// # Errors
+    ///
+    /// [`LayerError`] if the layer cannot take such an input.
+    pub fn plan(&self, input: &Layout, shape: &[usize]) -> Result<Plan, LayerError> {
+        self.output_layout(input)?;
+        let (whole, dtype) = (self.gathered(input)?, self.weight.dtype());
+        let transition = Transition::new(input.clone(), whole, shape, dtype)?;
+        Ok(plan(&transition, &PlanOptions::default())?)
+    }
+
+    /// The layout of the input when it is multiplied.
+    fn gathered(&self, input: &Layout) -> Result<Layout, LayerError> {
+        let Input::Shard(dim) = self.input else { return Ok(input.clone()) };
+        let (axis, ndim) = (input.mesh().axis(&self.axis)?, input.ndim());
+        let missing = || LayoutError::NoSuchDim { axis: self.axis.clone(), dim, ndim };
+        let dim = from_start(dim, ndim).ok_or_else(missing)?;
+        let mut cuts = cuts_of(input);
+        cuts[dim].retain(|cut| cut.axis() != axis);
+        Ok(Layout::new(input.mesh(), cuts, input.partial().iter().copied())?)
     }
 
     /// The axis along which the outputs are divided.
@@ -150,5 +222,11 @@ impl ColumnParallelLinear {
     #[must_use]
     pub fn bias(&self) -> Option<&DistTensor> {
         self.bias.as_ref()
+    }
+
+    /// What the ranks hold of the input.
+    #[must_use]
+    pub fn input(&self) -> Input {
+        self.input
     }
 }

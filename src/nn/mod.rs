@@ -1,9 +1,9 @@
 //! Layers that several ranks compute together, written only with distributed tensors and operations on
 //! them.
 //!
-//! A layer holds its own parameters, each cut by its layout. It never gathers its input: an input in
-//! another layout than the layer needs is an error that says which redistribution is missing. The one
-//! communication of a layer, if it has one, is what its `plan` shows.
+//! A layer holds its own parameters, each cut by its layout. It gathers its input only if it was told to:
+//! an input in another layout than the layer needs is an error that says which redistribution is missing.
+//! The one communication of a layer, if it has one, is what its `plan` shows.
 //!
 //! ```
 //! use ndarray::arr2;
@@ -31,6 +31,6 @@ mod error;
 mod parameter;
 mod row;
 
-pub use column::ColumnParallelLinear;
+pub use column::{ColumnParallelLinear, Input};
 pub use error::LayerError;
 pub use row::{Output, RowParallelLinear};

@@ -74,3 +74,14 @@ fn placement(layout: &Layout, axis: Axis) -> Option<Placed> {
     }
     Some((0..layout.ndim()).find(cuts).map_or(Placed::Replicated, Placed::Sharded))
 }
+
+/// The cuts of every dim.
+pub(super) fn cuts_of(layout: &Layout) -> Vec<Vec<Cut>> {
+    (0..layout.ndim()).map(|dim| layout.cuts(dim).to_vec()).collect()
+}
+
+/// A dim counted from the start, if there is such a dim.
+pub(super) fn from_start(dim: isize, ndim: usize) -> Option<usize> {
+    let index = if dim < 0 { ndim.checked_add_signed(dim) } else { usize::try_from(dim).ok() };
+    index.filter(|&index| index < ndim)
+}

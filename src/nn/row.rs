@@ -3,11 +3,11 @@
 use crate::dist::{DistTensor, Loaded, On, Source};
 use crate::layout::{Cut, Layout, LayoutError};
 use crate::mesh::Axis;
-use crate::ops;
+use crate::ops::{self, Chunks};
 use crate::plan::{Plan, PlanOptions, Transition, plan};
 
 use super::LayerError;
-use super::parameter::{Parameter, Placed};
+use super::parameter::{Parameter, Placed, cuts_of, from_start};
 
 const LAYER: &str = "row-parallel linear";
 
@@ -40,7 +40,8 @@ pub enum Output {
 ///
 /// # Communication
 ///
-/// One redistribution a call, which [`RowParallelLinear::plan`] shows.
+/// One redistribution a call, which [`RowParallelLinear::plan`] shows; with
+/// [`RowParallelLinear::with_chunks`] it is carried out in parts, in the background.
 ///
 /// # Source
 ///
@@ -71,6 +72,7 @@ pub struct RowParallelLinear {
     weight: DistTensor,
     bias: Option<DistTensor>,
     output: Output,
+    chunks: Chunks,
 }
 
 impl RowParallelLinear {
@@ -83,7 +85,7 @@ impl RowParallelLinear {
     pub fn new(axis: impl Into<String>, weight: DistTensor) -> Result<Self, LayerError> {
         let axis = axis.into();
         WEIGHT.check(&weight, &axis)?;
-        Ok(Self { axis, weight, bias: None, output: Output::default() })
+        Ok(Self { axis, weight, bias: None, output: Output::default(), chunks: Chunks::of(1) })
     }
 
     /// The layer of a full weight `[out, in]`, of which every rank takes its columns.
@@ -145,11 +147,19 @@ impl RowParallelLinear {
         Self { output, ..self }
     }
 
+    /// The layer with terms that are on their way, chunk by chunk of rows, while the next ones are
+    /// computed; without it the output is one chunk. The output is the same bit for bit.
+    #[must_use]
+    pub fn with_chunks(self, chunks: Chunks) -> Self {
+        Self { chunks, ..self }
+    }
+
     /// The output [.., out] for an input [.., in].
     ///
     /// # Communication
     ///
-    /// Every rank of the mesh calls this. What moves is [`RowParallelLinear::plan`].
+    /// Every rank of the mesh calls this. What moves is [`RowParallelLinear::plan`], with more than one
+    /// chunk in parts; see [`ops::scattered_linear`].
     ///
     /// # Errors
     ///
@@ -158,8 +168,10 @@ impl RowParallelLinear {
     pub fn forward(&self, x: &DistTensor) -> Result<DistTensor, LayerError> {
         // Errors of layouts come before the work.
         let target = self.output_layout(x.layout())?;
-        let terms = ops::linear(x, &self.weight, None)?;
-        let y = terms.redistribute(&target)?;
+        let y = match self.chunks == Chunks::of(1) {
+            true => ops::linear(x, &self.weight, None)?.redistribute(&target)?,
+            false => ops::scattered_linear(x, &self.weight, &target, self.chunks)?,
+        };
         let Some(bias) = &self.bias else { return Ok(y) };
         let layout = self.bias_layout(bias, &target)?;
         if layout == *bias.layout() {
@@ -266,13 +278,4 @@ fn sharded(layout: &Layout, dim: usize, axis: Axis) -> Result<Layout, LayerError
     let mut cuts = cuts_of(layout);
     cuts[dim].push(Cut::new(axis));
     Ok(Layout::new(layout.mesh(), cuts, layout.partial().iter().copied())?)
-}
-
-fn cuts_of(layout: &Layout) -> Vec<Vec<Cut>> {
-    (0..layout.ndim()).map(|dim| layout.cuts(dim).to_vec()).collect()
-}
-
-fn from_start(dim: isize, ndim: usize) -> Option<usize> {
-    let index = if dim < 0 { ndim.checked_add_signed(dim) } else { usize::try_from(dim).ok() };
-    index.filter(|&index| index < ndim)
 }

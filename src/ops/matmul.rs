@@ -1,7 +1,8 @@
 //! Products with a matrix.
 
-use ndarray::{ArrayD, ArrayViewD, Ix2};
+use ndarray::{ArrayD, ArrayView2, ArrayViewD, CowArray, Ix2};
 
+use crate::base::DType;
 use crate::dist::DistTensor;
 use crate::layout::Layout;
 
@@ -34,8 +35,7 @@ const INPUTS: [&str; 2] = ["input", "weight"];
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn matmul_layout(x: &Layout, w: &Layout) -> Result<Layout, OpError> {
-    check_ndims(MATMUL, OPERANDS, [x.ndim(), w.ndim()])?;
-    Labels::matmul(x.ndim()).pair(MATMUL, [(OPERANDS[0], x), (OPERANDS[1], w)]).layout()
+    Weight::InOut.layout(x, w)
 }
 
 /// The layout of [`linear`]'s result: that of [`einsum_layout`](super::einsum_layout) for
@@ -45,9 +45,7 @@ pub fn matmul_layout(x: &Layout, w: &Layout) -> Result<Layout, OpError> {
 ///
 /// [`OpError`], which says which redistribution is missing.
 pub fn linear_layout(x: &Layout, w: &Layout, bias: Option<&Layout>) -> Result<Layout, OpError> {
-    check_ndims(LINEAR, INPUTS, [x.ndim(), w.ndim()])?;
-    let product =
-        Labels::linear(x.ndim()).pair(LINEAR, [(INPUTS[0], x), (INPUTS[1], w)]).layout()?;
+    let product = Weight::OutIn.layout(x, w)?;
     bias.map_or(Ok(product.clone()), |bias| {
         add::sum_layout(LINEAR, [(PRODUCT, &product), (BIAS, bias)])
     })
@@ -64,8 +62,7 @@ const BIAS: &str = "bias";
 ///
 /// [`OpError`] if layouts, lengths or element types do not go together or the elements are truth values.
 pub fn matmul(x: &DistTensor, w: &DistTensor) -> Result<DistTensor, OpError> {
-    check_ndims(MATMUL, OPERANDS, [x.ndim(), w.ndim()])?;
-    product(MATMUL, OPERANDS, &Labels::matmul(x.ndim()), [x, w], Weight::InOut)
+    Weight::InOut.product(x, w)
 }
 
 /// `x` `[.., m, k]` times the transpose of `w` `[n, k]`, as PyTorch stores weights, plus a bias `[n]`:
@@ -84,53 +81,108 @@ pub fn linear(
 ) -> Result<DistTensor, OpError> {
     // Errors of the bias come before the work.
     linear_layout(x.layout(), w.layout(), bias.map(DistTensor::layout))?;
-    let product = product(LINEAR, INPUTS, &Labels::linear(x.ndim()), [x, w], Weight::OutIn)?;
+    with_bias(Weight::OutIn.product(x, w)?, bias)
+}
+
+/// The product of [`linear`] with its bias.
+pub(super) fn with_bias(
+    product: DistTensor,
+    bias: Option<&DistTensor>,
+) -> Result<DistTensor, OpError> {
     match bias {
         Some(bias) => added(LINEAR, [(PRODUCT, &product), (BIAS, bias)]),
         None => Ok(product),
     }
 }
 
-/// The order of a weight's dims.
+/// The order of a weight's dims: that of [`matmul`] or that of [`linear`].
 #[derive(Clone, Copy)]
-enum Weight {
+pub(super) enum Weight {
     InOut,
     OutIn,
 }
 
-fn product(
-    operation: &'static str,
-    names: [&'static str; 2],
-    labels: &Labels,
-    [x, w]: [&DistTensor; 2],
-    order: Weight,
-) -> Result<DistTensor, OpError> {
-    let pair = labels.pair(operation, [(names[0], x.layout()), (names[1], w.layout())]);
-    let (layout, shape) = (pair.layout()?, pair.shape(x.shape(), w.shape())?);
-    let dtype = one_dtype(operation, [(names[0], x), (names[1], w)])?;
-    with_number!(dtype, operation, T => {
-        let locals = view::<T>(x)?.zip(view::<T>(w)?);
-        rebuilt(x, layout, &shape, locals.map(|(x, w)| local_product(&x, &w, order)))
-    })
+/// What a product will be.
+pub(super) struct Outcome {
+    pub layout: Layout,
+    pub shape: Vec<usize>,
+    pub dtype: DType,
 }
 
-fn local_product<T: Multiply>(
-    x: &ArrayViewD<'_, T>,
-    w: &ArrayViewD<'_, T>,
-    order: Weight,
-) -> ArrayD<T> {
+impl Weight {
+    pub(super) const fn operation(self) -> &'static str {
+        match self {
+            Weight::InOut => MATMUL,
+            Weight::OutIn => LINEAR,
+        }
+    }
+
+    const fn names(self) -> [&'static str; 2] {
+        match self {
+            Weight::InOut => OPERANDS,
+            Weight::OutIn => INPUTS,
+        }
+    }
+
+    fn labels(self, x_ndim: usize) -> Labels {
+        match self {
+            Weight::InOut => Labels::matmul(x_ndim),
+            Weight::OutIn => Labels::linear(x_ndim),
+        }
+    }
+
+    fn layout(self, x: &Layout, w: &Layout) -> Result<Layout, OpError> {
+        check_ndims(self.operation(), self.names(), [x.ndim(), w.ndim()])?;
+        let [left, right] = self.names();
+        self.labels(x.ndim()).pair(self.operation(), [(left, x), (right, w)]).layout()
+    }
+
+    /// What comes out once `x` is in a layout.
+    pub(super) fn outcome(
+        self,
+        layout: &Layout,
+        x: &DistTensor,
+        w: &DistTensor,
+    ) -> Result<Outcome, OpError> {
+        check_ndims(self.operation(), self.names(), [layout.ndim(), w.ndim()])?;
+        let ([left, right], labels) = (self.names(), self.labels(layout.ndim()));
+        let pair = labels.pair(self.operation(), [(left, layout), (right, w.layout())]);
+        let (layout, shape) = (pair.layout()?, pair.shape(x.shape(), w.shape())?);
+        let dtype = one_dtype(self.operation(), [(left, x), (right, w)])?;
+        Ok(Outcome { layout, shape, dtype })
+    }
+
+    pub(super) fn product(self, x: &DistTensor, w: &DistTensor) -> Result<DistTensor, OpError> {
+        let Outcome { layout, shape, dtype } = self.outcome(x.layout(), x, w)?;
+        with_number!(dtype, self.operation(), T => {
+            let locals = view::<T>(x)?.zip(view::<T>(w)?);
+            rebuilt(x, layout, &shape, locals.map(|(x, w)| self.local_product(&x, &w)))
+        })
+    }
+
+    fn local_product<T: Multiply>(self, x: &ArrayViewD<'_, T>, w: &ArrayViewD<'_, T>) -> ArrayD<T> {
+        let (x_rows, w) = (rows(x), self.matrix(w));
+        let mut shape = x.shape().to_vec();
+        *shape.last_mut().expect("the operands' dims are counted") = w.ncols();
+        let y = T::product(x_rows.view(), w);
+        y.into_shape_with_order(shape).expect("rows are the leading dims run through in order")
+    }
+
+    /// A weight as a matrix [k, n].
+    pub(super) fn matrix<'a, T>(self, w: &ArrayViewD<'a, T>) -> ArrayView2<'a, T> {
+        let w = w.clone().into_dimensionality::<Ix2>().expect("the weight's dims are counted");
+        match self {
+            Weight::InOut => w,
+            Weight::OutIn => w.reversed_axes(),
+        }
+    }
+}
+
+/// An input [.., m, k] as a matrix of all its rows.
+pub(super) fn rows<'a, T: Clone>(x: &'a ArrayViewD<'_, T>) -> CowArray<'a, T, Ix2> {
     let (contracted, leading) = x.shape().split_last().expect("the operands' dims are counted");
     let rows: usize = leading.iter().product();
-    let w = w.view().into_dimensionality::<Ix2>().expect("the weight's dims are counted");
-    let w = match order {
-        Weight::InOut => w,
-        Weight::OutIn => w.reversed_axes(),
-    };
-    let mut shape = leading.to_vec();
-    shape.push(w.ncols());
-    let x = x.to_shape((rows, *contracted)).expect("rows times columns are all elements");
-    let y = T::product(x.view(), w);
-    y.into_shape_with_order(shape).expect("rows are the leading dims run through in order")
+    x.to_shape((rows, *contracted)).expect("rows times columns are all elements")
 }
 
 fn check_ndims(

@@ -4,6 +4,7 @@
 mod book;
 mod plan;
 mod run;
+mod trace;
 mod twins;
 
 use std::io::Write;

@@ -3,6 +3,7 @@
 mod elementwise;
 mod errors;
 mod modules;
+mod overlapped;
 mod products;
 mod rules;
 mod run;

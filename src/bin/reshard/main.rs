@@ -9,6 +9,7 @@ mod line;
 mod output;
 mod plan;
 mod run;
+mod trace;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::sync::{Condvar, Mutex, MutexGuard, PoisonError, pause, sleep, yield_now};
+use crate::base::sync::{Condvar, Mutex, MutexGuard, PoisonError, pause, sleep, yield_now};
 
 /// How a waiting thread spends the first moment, before it sleeps.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 
 use super::bell::Bell;
 use super::share::Share;
-use super::sync::{
+use crate::base::sync::{
     Arc, AtomicBool, AtomicU32, AtomicUsize, Mutex, MutexGuard, Ordering, Place, PoisonError,
 };
 
@@ -72,13 +72,13 @@ impl<T, E: Clone> Meeting<T, E> {
 
     /// Takes a seat that nobody has taken in this round: the ticket, and whether all sit now.
     pub(super) fn sit(
-        self: &Arc<Self>,
+        meeting: &Arc<Self>,
         seat: usize,
         brought: T,
         brings: Brings,
     ) -> (Ticket<T, E>, bool) {
-        let mut taken = self.taken();
-        let fresh = self.seats[seat].with_mut(|place| {
+        let mut taken = meeting.taken();
+        let fresh = meeting.seats[seat].with_mut(|place| {
             // SAFETY: whoever writes a seat holds `taken`, and nobody reads a seat without a ticket
             // for it before the meeting is met, for which this seat is missing.
             let place = unsafe { &mut *place };
@@ -91,13 +91,13 @@ impl<T, E: Clone> Meeting<T, E> {
         assert!(fresh, "seat {seat} was taken twice in one round");
         if brings == Brings::Lent {
             // Relaxed is enough: it is published with the seats.
-            self.lent.store(true, Ordering::Relaxed);
+            meeting.lent.store(true, Ordering::Relaxed);
         }
         *taken += 1;
-        let all = *taken == self.seats.len();
+        let all = *taken == meeting.seats.len();
         // Relaxed is enough: it is written under `taken`.
-        let round = self.rounds.load(Ordering::Relaxed);
-        (Ticket { meeting: Arc::clone(self), seat, round, left: false }, all)
+        let round = meeting.rounds.load(Ordering::Relaxed);
+        (Ticket { meeting: Arc::clone(meeting), seat, round, left: false }, all)
     }
 
     /// Declares the meeting met: all sit and fit each other.

@@ -5,7 +5,6 @@
 //! into its own target, in group order: nothing is packed, nobody waits for the readers of what it gave,
 //! and replicas are bit-identical. Large reductions that all members want are shared among them.
 
-mod sync;
 mod bell;
 mod share;
 mod meeting;

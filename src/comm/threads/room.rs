@@ -92,7 +92,7 @@ impl Room {
             let meeting = state.idle.pop().unwrap_or_else(fresh);
             state.open.push_back(meeting);
         }
-        let (ticket, all) = state.open[index].sit(position, post, brings);
+        let (ticket, all) = Meeting::sit(&state.open[index], position, post, brings);
         let outcome = if all { state.settle(&ticket) } else { PostOutcome::Waits };
         Some(Posted { ticket, number, outcome })
     }

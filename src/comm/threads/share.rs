@@ -1,6 +1,6 @@
 //! Work in pieces that whoever waits for it takes a share of.
 
-use super::sync::{AtomicUsize, Ordering};
+use crate::base::sync::{AtomicUsize, Ordering};
 
 /// Pieces of one piece of work: each is claimed by one thread, which does it and says so.
 pub(super) struct Share {

@@ -83,6 +83,7 @@ impl Together {
 }
 
 /// The bytes `from..to` of the result in a member's target.
+#[allow(clippy::mut_from_ref, reason = "the bytes are not those of the post")]
 fn tile<'a>(post: &'a Post, _: &'a CallReading<'_>, from: usize, to: usize) -> &'a mut [u8] {
     let start = target_start(post).unwrap_or_default();
     // SAFETY: the meeting is being read, and the bytes are of a piece that only the caller has

@@ -20,6 +20,15 @@ const MOMENT: Duration = Duration::from_millis(2);
 /// How long a rank sleeps at most without looking again.
 const NAP: Duration = Duration::from_millis(100);
 
+/// A plan's hash as error texts write it.
+struct Hex(u64);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 /// A call that was posted.
 pub(super) struct Call {
     pub(super) hub: Arc<Hub>,
@@ -39,11 +48,17 @@ impl Call {
 
     /// Blocks until the meeting ends; at the latest the deadline ends it.
     pub(super) fn block(&self) {
+        let span = tracing::trace_span!(
+            "wait",
+            rank = self.rank,
+            operation = self.operation_name(),
+            step = self.stamp().map(|stamp| stamp.step),
+            plan = self.stamp().map(|stamp| tracing::field::display(Hex(stamp.plan))),
+        );
+        let _waiting = span.enter();
         if self.hub.patience.spend(|| self.is_ended()) {
             return;
         }
-        let span = tracing::trace_span!("wait", rank = self.rank);
-        let _waiting = span.enter();
         let entered = now();
         self.sleep(MOMENT);
         if self.is_ended() {
@@ -107,7 +122,14 @@ impl Call {
     /// Has the target written after the meeting has ended.
     pub(super) fn write(&self, target: &mut [u8]) -> Result<(), CommError> {
         let Some(reading) = self.ticket.read() else { return self.without_reading() };
-        let span = tracing::trace_span!("move", rank = self.rank, bytes = target.len());
+        let span = tracing::trace_span!(
+            "move",
+            rank = self.rank,
+            operation = self.operation_name(),
+            step = self.stamp().map(|stamp| stamp.step),
+            plan = self.stamp().map(|stamp| tracing::field::display(Hex(stamp.plan))),
+            bytes = self.ticket.own().map(|post| post.call.call().recv_bytes()),
+        );
         let _moving = span.enter();
         match Together::of(&reading) {
             Some(together) => self.write_together(&together, &reading),
@@ -149,6 +171,16 @@ impl Call {
         if let Some(meeting) = self.ticket.leave() {
             self.place.room.take_back(meeting);
         }
+    }
+
+    /// For spans.
+    fn stamp(&self) -> Option<&Stamp> {
+        self.ticket.own().map(|post| &post.stamp)
+    }
+
+    /// For spans.
+    fn operation_name(&self) -> Option<&'static str> {
+        self.ticket.own().map(|post| post.call.call().operation.name())
     }
 
     fn made(&self) -> Option<(Prepared, Stamp)> {

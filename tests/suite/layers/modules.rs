@@ -2,7 +2,8 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use reshard::nn::{ColumnParallelLinear, LayerError, Output, RowParallelLinear};
+use reshard::nn::{ColumnParallelLinear, Input, LayerError, Output, RowParallelLinear};
+use reshard::ops::Chunks;
 use reshard::plan::StepKind;
 use reshard::{DType, DistTensor, Layout, Mesh, Source, World};
 
@@ -17,17 +18,24 @@ struct Drawn {
     x: [usize; 3],
     hidden: usize,
     out: usize,
+    input: Input,
     output: Output,
+    chunks: Chunks,
 }
 
 prop_compose! {
     fn drawn()(tp in 1usize..=5, x in [1usize..=3, 1usize..=7, 1usize..=5], hidden in 1usize..=9,
-               out in 1usize..=6, output in prop_oneof![
+               out in 1usize..=6, input in prop_oneof![
+                   Just(Input::Replicate), (-3isize..3).prop_map(Input::Shard)
+               ], chunks in prop_oneof![
+                   Just(Chunks::default()), (1usize..4).prop_map(Chunks::of)
+               ], output in prop_oneof![
                    Just(Output::Replicate), Just(Output::Partial), (-3isize..3).prop_map(Output::Shard)
                ])
         (dp in 1..=(8 / tp).min(2), tp in Just(tp), x in Just(x), hidden in Just(hidden),
-         out in Just(out), output in Just(output)) -> Drawn {
-        Drawn { dp, tp, x, hidden, out, output }
+         out in Just(out), input in Just(input), output in Just(output), chunks in Just(chunks))
+        -> Drawn {
+        Drawn { dp, tp, x, hidden, out, input, output, chunks }
     }
 }
 
@@ -45,6 +53,14 @@ impl Drawn {
 
     fn matrix(&self, shape: [usize; 2], seed: u64) -> Array2<f64> {
         Array2::from_shape_vec(shape, self.whole(&shape, seed)).unwrap()
+    }
+
+    fn in_twin(&self) -> Twin {
+        let along_tp = match self.input {
+            Input::Replicate => Place::R,
+            Input::Shard(dim) => Place::S(dim.rem_euclid(3) as usize),
+        };
+        self.twin(&self.x, [Place::S(0), along_tp])
     }
 
     fn out_twin(&self) -> Twin {
@@ -82,10 +98,16 @@ impl Drawn {
         };
         let from = Source::Rank(world.len() - 1);
         let up = ColumnParallelLinear::distribute(&on, AXES[1], Source::Everywhere, up)?
-            .distribute_bias(&on, from, || bias(self.hidden, 3))?;
+            .distribute_bias(&on, from, || bias(self.hidden, 3))?
+            .with_input(self.input)
+            .with_chunks(self.chunks);
         let down = RowParallelLinear::distribute(&on, AXES[1], from, down)?
             .distribute_bias(&on, Source::Everywhere, || bias(self.out, 4))?
-            .with_output(self.output);
+            .with_output(self.output)
+            .with_chunks(self.chunks);
+        let plan = up.plan(x.layout(), x.shape())?;
+        let is_one = mesh.axis_len(mesh.axis(AXES[1])?) == 1;
+        assert_eq!(plan.is_local(), is_one || self.input == Input::Replicate);
         let h = up.forward(x)?;
         assert_eq!(*h.layout(), up.output_layout(x.layout())?);
         assert_eq!(*h.layout(), Layout::parse(mesh, 3, "S(0), S(2)")?);
@@ -93,10 +115,7 @@ impl Drawn {
         assert_eq!(*y.layout(), down.output_layout(h.layout())?);
         let plan = down.plan(h.layout(), h.shape())?;
         assert_eq!(plan.transition().target().reduced(), y.layout().reduced());
-        assert_eq!(
-            plan.is_local(),
-            mesh.axis_len(mesh.axis(AXES[1])?) == 1 || self.output == Output::Partial
-        );
+        assert_eq!(plan.is_local(), is_one || self.output == Output::Partial);
         Ok(y)
     }
 }
@@ -106,7 +125,7 @@ proptest! {
 
     #[test]
     fn two_layers_are_the_layers_on_one_rank(drawn in drawn(), seed in 10u64..1000) {
-        let (input, out) = (drawn.twin(&drawn.x, [Place::S(0), Place::R]), drawn.out_twin());
+        let (input, out) = (drawn.in_twin(), drawn.out_twin());
         let mesh = Mesh::new(input.axes()).unwrap();
         let expected = drawn.expected(&input.value(seed));
         let ran = World::run(mesh.len(), |world| {
@@ -119,6 +138,24 @@ proptest! {
         prop_assert_eq!(out.assemble(&locals), expected.clone());
         prop_assert!(full.iter().all(|full| *full == expected));
     }
+}
+
+/// Sequence parallel: the layer gathers its input, and says so; a dim that is not there is an error.
+#[test]
+fn a_sharded_input_is_gathered() {
+    let mesh = Mesh::new([("tp", 4)]).unwrap();
+    let kinds = World::run(4, |world| {
+        let on = world.on(&mesh);
+        let layer = ColumnParallelLinear::new("tp", on.zeros::<f32>([8, 16], "S(0)")?)?;
+        let x = on.zeros::<f32>([4, 16], "S(0)")?;
+        assert!(layer.forward(&x).is_err(), "nothing is gathered without being asked for");
+        let missing = layer.clone().with_input(Input::Shard(2)).forward(&x).unwrap_err();
+        assert_eq!(missing.to_string(), "axis `tp` shards dim 2 of a tensor of 2 dims");
+        let layer = layer.with_input(Input::Shard(-2));
+        let plan = layer.plan(x.layout(), x.shape())?;
+        Ok(plan.steps().iter().map(|step| step.kind()).collect::<Vec<_>>())
+    });
+    assert!(kinds.unwrap().iter().all(|kinds| *kinds == [StepKind::AllGather]));
 }
 
 /// A layer author's choice of output is the choice of one collective.

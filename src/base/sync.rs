@@ -1,22 +1,23 @@
-//! The primitives on which ranks meet, in one place so that a model checker can put its own there.
+//! The primitives on which threads meet, in one place so that a model checker can put its own there
+//! (`tests/models`).
 
-pub(super) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-pub(super) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use std::time::Duration;
 
 /// Tells the processor that it turns in a waiting loop.
-pub(super) fn pause() {
+pub(crate) fn pause() {
     std::hint::spin_loop();
 }
 
 /// Lets another thread have the processor.
-pub(super) fn yield_now() {
+pub(crate) fn yield_now() {
     std::thread::yield_now();
 }
 
 /// Sleeps until woken, or the time is over, or for no reason at all.
-pub(super) fn sleep<'a, T>(
+pub(crate) fn sleep<'a, T>(
     condvar: &Condvar,
     guard: MutexGuard<'a, T>,
     time: Duration,
@@ -26,20 +27,20 @@ pub(super) fn sleep<'a, T>(
 
 /// A place that one thread writes before others read it.
 #[derive(Default)]
-pub(super) struct Place<T>(std::cell::UnsafeCell<T>);
+pub(crate) struct Place<T>(std::cell::UnsafeCell<T>);
 
 impl<T> Place<T> {
-    pub(super) fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self(std::cell::UnsafeCell::new(value))
     }
 
     /// Gives a pointer to read through.
-    pub(super) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         read(self.0.get())
     }
 
     /// Gives a pointer to write through.
-    pub(super) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+    pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         write(self.0.get())
     }
 }
