@@ -1,4 +1,4 @@
-//! The limit: what a rank's threads would need to copy as many bytes as it must read and write.
+//! The yardstick: plain copies of as many bytes as a rank must read and write.
 
 use crate::case::{Block, Case};
 
