@@ -64,6 +64,9 @@ mod book {
     #[doc = include_str!("../docs/src/tutorial/first-redistribution.md")]
     mod first_redistribution {}
 
+    #[doc = include_str!("../docs/src/how-to/see-where-the-time-goes.md")]
+    mod see_where_the_time_goes {}
+
     #[doc = include_str!("../docs/src/how-to/use-your-own-memory.md")]
     mod use_your_own_memory {}
 }
