@@ -21,6 +21,10 @@ const LONGEST: usize = 1 << 16;
 /// Shorter stretches are packed together before they are combined.
 const WORTHWHILE: usize = 256;
 
+/// Unless there are not few of them at equal distances, and they fill a vector.
+const FEW: usize = 4;
+const SHORTEST: usize = 32;
+
 /// How two values become one.
 pub(super) trait Join {
     fn join<V: Number>(a: V, b: V) -> V;
@@ -75,10 +79,11 @@ impl<'a> Fold<'a> {
         let mut rooms = None;
         while self.len > 0 {
             let together = self.together::<L>().min(totals.len()).min(self.len);
-            let worthwhile = together * L::BYTES >= WORTHWHILE || together == self.len;
-            let (shape, rooms) = if worthwhile {
-                let most = if self.needs_totals::<L>() { totals.len() } else { LONGEST };
-                let rows = self.rows::<L>(together).min(self.len.min(most) / together).max(1);
+            let most = if self.needs_totals::<L>() { totals.len() } else { LONGEST };
+            let rows = self.rows::<L>(together).min(self.len.min(most) / together).max(1);
+            let (row_bytes, whole) = (together * L::BYTES, together == self.len);
+            let many = rows >= FEW && row_bytes >= SHORTEST;
+            let (shape, rooms) = if whole || many || row_bytes >= WORTHWHILE {
                 (Shape { rows, len: together }, Default::default())
             } else {
                 let rooms = rooms.get_or_insert_with(Self::rooms);

@@ -15,30 +15,30 @@ pub(super) struct Rows<'a> {
     pub(super) stride: usize,
 }
 
-/// Short rows that lie apart are asked for so many rows ahead, for a machine cannot guess where the next
-/// one starts.
+/// Rows that lie apart are asked for so many rows ahead, for a machine cannot guess where the next one
+/// starts; once it starts, a machine sees the rest coming.
 const AHEAD: usize = 4;
 
-/// Longer rows a machine sees coming by itself.
-const SHORT: usize = 2048;
+/// How much of a row is asked for.
+const HEAD_BYTES: usize = 128;
 
 impl<'a> Rows<'a> {
     #[inline(always)]
     fn row<L: Lane>(&self, row: usize, len: usize) -> &'a [L::Bytes] {
         let len_bytes = len * L::BYTES;
-        if self.stride > len_bytes && len_bytes <= SHORT {
-            prefetch(self.bytes.as_ptr().wrapping_add((row + AHEAD) * self.stride), len_bytes);
+        if self.stride > len_bytes {
+            prefetch(self.bytes.as_ptr().wrapping_add((row + AHEAD) * self.stride));
         }
         // Said again in elements, so that a compiler knows it.
         &elements::<L>(&self.bytes[row * self.stride..][..len * L::BYTES])[..len]
     }
 }
 
-/// Asks for bytes that will be read soon; the place need not exist.
+/// Asks for the head of a row that will be read soon; the place need not exist.
 #[inline(always)]
-fn prefetch(start: *const u8, len: usize) {
+fn prefetch(start: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..len).step_by(64) {
+    for line in (0..HEAD_BYTES).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint; nothing is read through the pointer.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line).cast()) };
