@@ -58,6 +58,16 @@ impl RowsMut<'_> {
     }
 }
 
+/// A row of both terms; not by `map`, which a compiler need not inline.
+#[inline(always)]
+fn pair<'a, L: Lane>(
+    terms: &[Rows<'a>; 2],
+    row: usize,
+    len: usize,
+) -> (&'a [L::Bytes], &'a [L::Bytes]) {
+    (terms[0].row::<L>(row, len), terms[1].row::<L>(row, len))
+}
+
 /// How many rows of how many elements.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
@@ -116,7 +126,7 @@ impl<L: Lane, J: Join> Task for Pair<'_, L, J> {
     fn run(mut self) {
         let Shape { rows, len } = self.shape;
         for row in 0..rows {
-            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            let (a, b) = pair::<L>(&self.terms, row, len);
             finish!(L, len, self.target.row::<L>(row, len), self.divisor, at => {
                 J::join(L::widen(a[at]), L::widen(b[at]))
             });
@@ -137,7 +147,7 @@ impl<L: Lane, J: Join> Task for First<'_, L, J> {
     fn run(self) {
         let len = self.shape.len;
         for (row, totals) in self.totals.chunks_exact_mut(len).enumerate() {
-            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            let (a, b) = pair::<L>(&self.terms, row, len);
             for ((total, &a), &b) in totals.iter_mut().zip(a).zip(b) {
                 *total = J::join(L::widen(a), L::widen(b));
             }
@@ -158,7 +168,7 @@ impl<L: Lane, J: Join> Task for More<'_, L, J> {
     fn run(self) {
         let len = self.shape.len;
         for (row, totals) in self.totals.chunks_exact_mut(len).enumerate() {
-            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            let (a, b) = pair::<L>(&self.terms, row, len);
             for ((total, &a), &b) in totals.iter_mut().zip(a).zip(b) {
                 *total = J::join(J::join(*total, L::widen(a)), L::widen(b));
             }
@@ -206,7 +216,7 @@ impl<L: Lane, J: Join> Task for LastTwo<'_, L, J> {
         let len = self.shape.len;
         for (row, totals) in self.totals.chunks_exact(len).enumerate() {
             let totals = &totals[..len];
-            let [a, b] = self.terms.map(|term| term.row::<L>(row, len));
+            let (a, b) = pair::<L>(&self.terms, row, len);
             finish!(L, len, self.target.row::<L>(row, len), self.divisor, at => {
                 J::join(J::join(totals[at], L::widen(a[at])), L::widen(b[at]))
             });
