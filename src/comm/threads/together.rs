@@ -18,8 +18,8 @@ const PIECE_BYTES: usize = 128 << 10;
 /// Bytes combined before they are copied to the other targets: still in the innermost caches then.
 const TILE_BYTES: usize = 16 << 10;
 
-/// From so many bytes on it pays to do a reduction together: below, meeting again costs more than
-/// combining everything oneself. Measured by `benches/threads.rs`.
+/// From so many bytes on it pays to do a reduction together: below, waiting for each other once more costs
+/// as much as combining everything oneself.
 const WORTH_BYTES: usize = 32 << 10;
 
 /// A reduction to be done together.
