@@ -12,7 +12,7 @@ use super::placing::Style;
 /// Bytes of the results: around the length from which the engine of threads shares a reduction, around
 /// its pieces, and three of those with an odd rest.
 const LENS_BYTES: [usize; 6] =
-    [32 << 10, (32 << 10) - 8, 128 << 10, (128 << 10) + 8, 256 << 10, (384 << 10) + 5 * 8];
+    [64 << 10, 128 << 10, (128 << 10) + 8, (256 << 10) - 8, 256 << 10, (384 << 10) + 5 * 8];
 
 const TERMS: [(DType, Reduction); 8] = [
     (DType::F32, Reduction::Sum),

@@ -123,7 +123,7 @@ fn other(dtype: DType) -> DType {
 
 impl Drawn {
     fn new(draw: &mut Draw, groups: &[Group]) -> Self {
-        let long = draw.below(12) == 0;
+        let long = draw.below(40) == 0;
         let group = groups[draw.below(groups.len())].clone();
         let root = draw.below(group.len());
         Self {
@@ -132,8 +132,8 @@ impl Drawn {
             dtype: draw.pick(&TYPES),
             reduction: draw.pick(&[Reduction::Sum, Reduction::Max]),
             root,
-            // From 32 KiB on a reduction may be done by all ranks together.
-            len: if long { 33_000 + draw.below(5000) } else { 1 + draw.below(40) },
+            // From 256 KiB on a reduction is done by all ranks together, however few they are.
+            len: if long { 263_000 + draw.below(5000) } else { 1 + draw.below(40) },
             styles: match long {
                 true => (Style::Packed, Style::Packed),
                 false => (draw.pick(&Style::ALL), draw.pick(&Style::ALL)),

@@ -1,6 +1,6 @@
 //! Whether every rank of a random program was told the truth.
 
-use reshard::comm::{CommError, Departure};
+use reshard::comm::{CommError, Departure, Difference};
 
 use super::super::world::Ended;
 use super::schedule::{Fault, Schedule};
@@ -43,10 +43,16 @@ fn fits(schedule: &Schedule, cause: &CommError) -> bool {
         ) => blames && *departure == Departure::Returned,
         (
             Fault::Skips | Fault::SwapsWithNext | Fault::OtherDType | Fault::OtherCounts,
-            CommError::Mismatch { sides, .. },
+            CommError::Mismatch { sides, difference, .. },
         ) => {
-            let group_len = sides[0].call.movement.as_ref().map_or(0, |it| it.group.len());
-            blames || (group_len == 2 && sides.iter().any(|side| side.rank == *odd))
+            let movement = sides[0].call.movement.as_ref();
+            let group_len = movement.map_or(0, |it| it.group.len());
+            // Two calls that differ say nothing of which is wrong: those of a pair, and counts between a
+            // root and one member, if the others have nothing to do with them.
+            let rooted = movement.is_some_and(|it| it.operation.root().is_some());
+            let counts = matches!(difference, Difference::Count { .. });
+            let untold = group_len == 2 || (rooted && counts);
+            blames || (untold && sides.iter().any(|side| side.rank == *odd))
         }
         (Fault::Skips | Fault::SwapsWithNext, CommError::Deadlock { blocked, .. }) => {
             blocked.iter().any(|side| side.rank == *odd)
